@@ -1,37 +1,13 @@
 import { isJsonObject, isTooDeep, jsonOrText, parseTypedJson, valueAt } from '../nodes/Pay/json';
 
 test.each<{ name: string; value: unknown; expected: boolean }>([
-	{
-		name: 'an object',
-		value: {},
-		expected: true,
-	},
-	{
-		name: 'an object without a prototype',
-		value: Object.create(null),
-		expected: true,
-	},
-	{
-		name: 'a list',
-		value: [],
-		expected: false,
-	},
-	{
-		name: 'null',
-		value: null,
-		expected: false,
-	},
-	{
-		name: 'a text',
-		value: 'a',
-		expected: false,
-	},
-	{
-		name: 'nothing',
-		value: undefined,
-		expected: false,
-	},
-])('$name has members or not', ({ value, expected }) => {
+	{ name: 'an object', value: {}, expected: true },
+	{ name: 'an object without a prototype', value: Object.create(null), expected: true },
+	{ name: 'a list', value: [], expected: false },
+	{ name: 'null', value: null, expected: false },
+	{ name: 'a text', value: 'a', expected: false },
+	{ name: 'nothing', value: undefined, expected: false },
+])('$name has members of its own: $expected', ({ value, expected }) => {
 	expect(isJsonObject(value)).toBe(expected);
 });
 
@@ -43,30 +19,10 @@ function nested(levels: number): unknown {
 }
 
 test.each<{ name: string; value: unknown; levels: number | undefined; expected: boolean }>([
-	{
-		name: 'a text',
-		value: 'a',
-		levels: 0,
-		expected: false,
-	},
-	{
-		name: 'null',
-		value: null,
-		levels: 0,
-		expected: false,
-	},
-	{
-		name: 'an object, where no level may be',
-		value: {},
-		levels: 0,
-		expected: true,
-	},
-	{
-		name: 'an object, where one may be',
-		value: { a: 1 },
-		levels: 1,
-		expected: false,
-	},
+	{ name: 'a text', value: 'a', levels: 0, expected: false },
+	{ name: 'null', value: null, levels: 0, expected: false },
+	{ name: 'an object, where no level may be', value: {}, levels: 0, expected: true },
+	{ name: 'an object, where one may be', value: { a: 1 }, levels: 1, expected: false },
 	{
 		name: 'a list in an object, where one may be',
 		value: { a: 1, b: [] },
@@ -79,19 +35,9 @@ test.each<{ name: string; value: unknown; levels: number | undefined; expected: 
 		levels: 2,
 		expected: false,
 	},
-	{
-		name: 'a hundred levels',
-		value: nested(100),
-		levels: undefined,
-		expected: false,
-	},
-	{
-		name: 'a hundred and one levels',
-		value: nested(101),
-		levels: undefined,
-		expected: true,
-	},
-])('$name is too deep or not', ({ value, levels, expected }) => {
+	{ name: 'a hundred levels', value: nested(100), levels: undefined, expected: false },
+	{ name: 'a hundred and one levels', value: nested(101), levels: undefined, expected: true },
+])('$name is too deep: $expected', ({ value, levels, expected }) => {
 	expect(isTooDeep(value, levels)).toBe(expected);
 });
 
@@ -100,21 +46,9 @@ describe('JSON or text', () => {
 	const brackets = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
 
 	test.each<{ name: string; text: string; expected: unknown }>([
-		{
-			name: 'an object',
-			text: ' {"a": [1, true, null]} ',
-			expected: { a: [1, true, null] },
-		},
-		{
-			name: 'a text that is no JSON',
-			text: 'a=1',
-			expected: 'a=1',
-		},
-		{
-			name: 'an empty text',
-			text: '',
-			expected: '',
-		},
+		{ name: 'an object', text: ' {"a": [1, true, null]} ', expected: { a: [1, true, null] } },
+		{ name: 'a text that is no JSON', text: 'a=1', expected: 'a=1' },
+		{ name: 'an empty text', text: '', expected: '' },
 		{
 			name: 'the largest safe integer',
 			text: '{"a":9007199254740991}',
@@ -125,26 +59,14 @@ describe('JSON or text', () => {
 			text: '{"a":9007199254740993}',
 			expected: { a: '9007199254740993' },
 		},
-		{
-			name: 'a negative one',
-			text: '[-9007199254740993]',
-			expected: ['-9007199254740993'],
-		},
-		{
-			name: 'a long fraction',
-			text: '[0.1234567890123456]',
-			expected: [0.1234567890123456],
-		},
+		{ name: 'a negative one', text: '[-9007199254740993]', expected: ['-9007199254740993'] },
+		{ name: 'a long fraction', text: '[0.1234567890123456]', expected: [0.1234567890123456] },
 		{
 			name: 'a number beyond all',
 			text: '[1e999,1234567890123456]',
 			expected: ['1e999', 1234567890123456],
 		},
-		{
-			name: 'a name that comes twice',
-			text: '{"a":1234567890123456,"a":2}',
-			expected: { a: 2 },
-		},
+		{ name: 'a name that comes twice', text: '{"a":1234567890123456,"a":2}', expected: { a: 2 } },
 		{
 			name: 'a long integer in broken JSON',
 			text: '[1234567890123456',
@@ -170,7 +92,7 @@ describe('JSON or text', () => {
 			text: JSON.stringify(','.repeat(100_002)),
 			expected: ','.repeat(100_002),
 		},
-	])('$name', ({ text, expected }) => {
+	])('$name is read as it was meant', ({ text, expected }) => {
 		expect(jsonOrText(text)).toStrictEqual(expected);
 	});
 
@@ -205,12 +127,7 @@ test('typed JSON is parsed, or gives its mistake', () => {
 });
 
 test.each<{ name: string; value: unknown; path: string; expected: unknown }>([
-	{
-		name: 'a member',
-		value: { status: 'paid' },
-		path: 'status',
-		expected: 'paid',
-	},
+	{ name: 'a member', value: { status: 'paid' }, path: 'status', expected: 'paid' },
 	{
 		name: 'a member of a member',
 		value: { data: { status: 'paid' } },
@@ -229,84 +146,39 @@ test.each<{ name: string; value: unknown; path: string; expected: unknown }>([
 		path: 'data.status',
 		expected: 'paid',
 	},
-	{
-		name: 'the key before the levels',
-		value: { 'a.b': 1, a: { b: 2 } },
-		path: 'a.b',
-		expected: 1,
-	},
+	{ name: 'the key before the levels', value: { 'a.b': 1, a: { b: 2 } }, path: 'a.b', expected: 1 },
 	{
 		name: 'the key before the levels, in any order',
 		value: { a: { b: 2 }, 'a.b': 1 },
 		path: 'a.b',
 		expected: 1,
 	},
-	{
-		name: 'a key with a dot on the way',
-		value: { 'a.b': { c: 1 } },
-		path: 'a.b.c',
-		expected: 1,
-	},
-	{
-		name: 'a key with a dot at the end',
-		value: { a: { 'b.c': 1 } },
-		path: 'a.b.c',
-		expected: 1,
-	},
+	{ name: 'a key with a dot on the way', value: { 'a.b': { c: 1 } }, path: 'a.b.c', expected: 1 },
+	{ name: 'a key with a dot at the end', value: { a: { 'b.c': 1 } }, path: 'a.b.c', expected: 1 },
 	{
 		name: 'a way that ends, then another',
 		value: { 'a.b': {}, a: { b: { c: 1 } } },
 		path: 'a.b.c',
 		expected: 1,
 	},
-	{
-		name: 'null',
-		value: { a: null },
-		path: 'a',
-		expected: null,
-	},
-	{
-		name: 'nothing inherited',
-		value: {},
-		path: 'constructor.name',
-		expected: undefined,
-	},
-	{
-		name: 'nothing of a text',
-		value: { a: 'text' },
-		path: 'a.length',
-		expected: undefined,
-	},
+	{ name: 'null', value: { a: null }, path: 'a', expected: null },
+	{ name: 'nothing inherited', value: {}, path: 'constructor.name', expected: undefined },
+	{ name: 'nothing of a text', value: { a: 'text' }, path: 'a.length', expected: undefined },
 	{
 		name: 'an own __proto__',
 		value: JSON.parse('{"__proto__":{"a":1}}'),
 		path: '__proto__.a',
 		expected: 1,
 	},
-	{
-		name: 'nothing at an empty path',
-		value: { '': 1 },
-		path: '',
-		expected: undefined,
-	},
-	{
-		name: 'nothing of null',
-		value: null,
-		path: 'a',
-		expected: undefined,
-	},
+	{ name: 'nothing at an empty path', value: { '': 1 }, path: '', expected: undefined },
+	{ name: 'nothing of null', value: null, path: 'a', expected: undefined },
 	{
 		name: 'nothing under a name that only begins so',
 		value: { ab: 1 },
 		path: 'a',
 		expected: undefined,
 	},
-	{
-		name: 'nothing under a longer name',
-		value: { a: { b: 1 } },
-		path: 'ab',
-		expected: undefined,
-	},
+	{ name: 'nothing under a longer name', value: { a: { b: 1 } }, path: 'ab', expected: undefined },
 ])('valueAt finds $name', ({ value, path, expected }) => {
 	expect(valueAt(value, path)).toStrictEqual(expected);
 });

@@ -5,6 +5,3 @@
 export function runs(usual: number): number {
 	return Math.ceil(usual * Number(process.env.PAY_SHARE ?? 1));
 }
-
-/** Whether `npm run mutate` runs the tests: its code counts each of its statements. */
-export const isCounted = process.env.PAY_SHARE !== undefined;

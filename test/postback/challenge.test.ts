@@ -153,12 +153,12 @@ describe('a challenge', () => {
 	});
 
 	test.each([
-		'<script>alert(1)</script>',
+		'<script>',
 		'a'.repeat(501),
 		'a b',
 		'abc\n',
 		'"',
-		'%3Cscript%3E',
+		'%3C',
 		'é',
 		'',
 		'a;b',
@@ -312,11 +312,7 @@ describe('a genuine postback is never swallowed', () => {
 	});
 
 	test.each<{ what: string; trigger: Trigger; sent: Sent }>([
-		{
-			what: 'of a proven URL',
-			trigger: {},
-			sent: { ...json({ challenge: 'abc' }), query },
-		},
+		{ what: 'of a proven URL', trigger: {}, sent: { ...json({ challenge: 'abc' }), query } },
 		{
 			what: 'of a trigger without authentication',
 			trigger: { authentication: 'none' },
@@ -348,12 +344,12 @@ describe('a genuine postback is never swallowed', () => {
 
 describe('the option', () => {
 	test('needs the Status Field, by which a postback is told from a challenge', async () => {
-		const credential = { postbackSecret: SECRET };
-		const called = await call({ credential }, json({ challenge: 'abc' }));
-		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 500 });
-		expect(called.log.join()).toContain(
-			'Challenge Field (challengeField) needs the Status Field of the Pay API credential',
+		const called = await call(
+			{ credential: { postbackSecret: SECRET } },
+			json({ challenge: 'abc' }),
 		);
+		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 500 });
+		expect(called.log.join()).toContain('(challengeField)');
 	});
 
 	test('is no expression: a request could choose what it gets back', async () => {

@@ -18,24 +18,9 @@ for (const external_id of ['a', '__proto__', 'toString']) {
 const never = () => false;
 
 test.each<{ name: string; external_id: string; executionId: string; expected: string[] }>([
-	{
-		name: 'its own',
-		external_id: 'a',
-		executionId: '42',
-		expected: ['first'],
-	},
-	{
-		name: "another's",
-		external_id: 'b',
-		executionId: '42',
-		expected: [],
-	},
-	{
-		name: "another execution's",
-		external_id: 'a',
-		executionId: '43',
-		expected: [],
-	},
+	{ name: 'its own', external_id: 'a', executionId: '42', expected: ['first'] },
+	{ name: "another's", external_id: 'b', executionId: '42', expected: [] },
+	{ name: "another execution's", external_id: 'a', executionId: '43', expected: [] },
 	{
 		name: 'what every object has, not asked for',
 		external_id: 'constructor',
@@ -48,7 +33,7 @@ test.each<{ name: string; external_id: string; executionId: string; expected: st
 		executionId: '42',
 		expected: ['first'],
 	},
-])('a wait for $name', ({ external_id, executionId, expected }) => {
+])('a wait for $name may be ended by $expected', ({ external_id, executionId, expected }) => {
 	// As n8n stores it.
 	const store = JSON.parse(JSON.stringify(STORE)) as ExpectationStore;
 	expect(awaitedHashes(store, external_id, executionId, never)).toStrictEqual(expected);
@@ -60,75 +45,24 @@ test.each<{ name: string; external_id: string; executionId: string; expected: st
  * postback ended, L one that its limit did.
  */
 test.each<{ events: string; expected: string[] }>([
-	{
-		events: 'C',
-		expected: ['0'],
-	},
-	{
-		events: 'C W',
-		expected: ['0'],
-	},
-	{
-		events: 'C L',
-		expected: ['0'],
-	},
-	{
-		events: 'C C',
-		expected: ['0', '1'],
-	},
-	{
-		events: 'C L C',
-		expected: ['0', '2'],
-	},
-	{
-		events: 'C W C',
-		expected: ['2'],
-	},
-	{
-		events: 'C L C W',
-		expected: ['0', '2'],
-	},
-	{
-		events: 'C L C W C',
-		expected: ['4'],
-	},
-	{
-		events: 'C W L C',
-		expected: ['3'],
-	},
-	{
-		events: 'C W W',
-		expected: ['0'],
-	},
-	{
-		events: 'W C',
-		expected: ['1'],
-	},
-	{
-		events: 'R',
-		expected: [],
-	},
-	{
-		events: 'R C',
-		expected: ['1'],
-	},
-	{
-		events: 'C R',
-		expected: ['0'],
-	},
-	{
-		events: 'C L R',
-		expected: ['0'],
-	},
-	{
-		events: 'C W R',
-		expected: [],
-	},
-	{
-		events: 'C W R C',
-		expected: ['3'],
-	},
-])('after $events', ({ events, expected }) => {
+	{ events: 'C', expected: ['0'] },
+	{ events: 'C W', expected: ['0'] },
+	{ events: 'C L', expected: ['0'] },
+	{ events: 'C C', expected: ['0', '1'] },
+	{ events: 'C L C', expected: ['0', '2'] },
+	{ events: 'C W C', expected: ['2'] },
+	{ events: 'C L C W', expected: ['0', '2'] },
+	{ events: 'C L C W C', expected: ['4'] },
+	{ events: 'C W L C', expected: ['3'] },
+	{ events: 'C W W', expected: ['0'] },
+	{ events: 'W C', expected: ['1'] },
+	{ events: 'R', expected: [] },
+	{ events: 'R C', expected: ['1'] },
+	{ events: 'C R', expected: ['0'] },
+	{ events: 'C L R', expected: ['0'] },
+	{ events: 'C W R', expected: [] },
+	{ events: 'C W R C', expected: ['3'] },
+])('after $events the next wait for it may be ended by $expected', ({ events, expected }) => {
 	const store: ExpectationStore = {};
 	for (const [index, event] of events.split(' ').entries()) {
 		// Another identifier's in between, and another execution's, count for nothing.
@@ -244,14 +178,8 @@ describe('another postback of an execution that is still to come', () => {
 });
 
 test.each([
-	{
-		executionId: '43',
-		expected: 2,
-	},
-	{
-		executionId: '42',
-		expected: 0,
-	},
+	{ executionId: '43', expected: 2 },
+	{ executionId: '42', expected: 0 },
 ])('execution $executionId has waited $expected times', ({ executionId, expected }) => {
 	expect(countWaits(mixedStore(), executionId)).toBe(expected);
 });
@@ -281,10 +209,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 			isSigned: true,
 		},
 	},
-	{
-		hash: 'third',
-		expected: undefined,
-	},
+	{ hash: 'third', expected: undefined },
 ])('by the hash $hash the postback is found that was asked for', ({ hash, expected }) => {
 	expect(expectationOf(mixedStore(), hash)).toStrictEqual(expected);
 });

@@ -20,7 +20,7 @@ test('a test URL gets a hint, and one of a trigger elsewhere none', () => {
 	expect(postbackUrlHint('https://n8n.example.com/webhook/1', true)).toBeUndefined();
 });
 
-test.each(['', ' ', 5, null])('%j is no postback URL', (value) => {
+test.each(['', ' ', 5, null])('%j is empty as a postback URL', (value) => {
 	expect(refusalOf(() => parsePostbackUrl(value))).toMatchObject({
 		field: 'postbackUrl',
 		message: 'The postback URL is empty',
@@ -57,14 +57,15 @@ test('a URL that holds a proof is refused: two signatures prove nothing', () => 
 	});
 });
 
-const [own, ownOnLoopback] = [
-	(host: string) => postbackUrlHint(`http://${host}/`, true) !== undefined,
-	(host: string) => postbackUrlHint(`http://${host}/`, true, true) !== undefined,
-];
-test.each(['localhost', 'shop.localhost', '127.0.0.1', '127.1.2.3', '[::1]'])(
+const hintFor = (host: string, serviceIsLoopback = false) =>
+	postbackUrlHint(`http://${host}/`, true, serviceIsLoopback);
+
+// Which names are of this machine: test/loopback.test.ts.
+test.each(['localhost', '127.1.2.3', '[::1]'])(
 	'%s is on this machine: a hint, but where the service is too',
 	(host) => {
-		expect([own(host), ownOnLoopback(host)]).toStrictEqual([true, false]);
+		expect(hintFor(host)).toBeDefined();
+		expect(hintFor(host, true)).toBeUndefined();
 	},
 );
 
@@ -73,22 +74,19 @@ test.each([
 	'[::]',
 	'n8n.local',
 	'n8n.internal',
-	'10.0.0.1',
+	'localhost.internal',
 	'10.20.30.40',
 	'192.168.127.5',
 	'172.16.0.1',
-	'172.19.10.1',
-	'172.29.0.10',
-	'172.30.0.1',
 	'172.31.0.1',
 	'169.254.10.20',
 	'[fc00::1]',
 	'[fd12:3456::1]',
 	'[fe80::1]',
 	'[feb0::1]',
-	'localhost.internal',
-])('%s is on its own network: a hint', (host) => {
-	expect([own(host), ownOnLoopback(host)]).toStrictEqual([true, true]);
+])('%s is on its own network: a hint, wherever the service is', (host) => {
+	expect(hintFor(host)).toBeDefined();
+	expect(hintFor(host, true)).toBeDefined();
 });
 
 test.each([
@@ -96,23 +94,18 @@ test.each([
 	'mylocalhost',
 	'local',
 	'n8n.local.example.com',
-	'internal.example',
 	'110.0.0.1',
 	'11.0.0.1',
 	'172.15.0.1',
 	'172.32.0.1',
-	'172.160.0.1',
 	'192.169.0.1',
-	'193.168.0.1',
 	'169.253.0.1',
 	'128.0.0.1',
-	'1.127.0.1',
-	'100.example.com',
 	'[2001:db8::fc]',
 	'[ff02::1]',
 	'[fec0::1]',
 ])('%s is anywhere: no hint', (host) => {
-	expect([own(host), ownOnLoopback(host)]).toStrictEqual([false, false]);
+	expect(hintFor(host)).toBeUndefined();
 });
 
 test('an unsigned URL of a Pay Trigger gets a hint, and no other path is one', () => {
@@ -121,41 +114,22 @@ test('an unsigned URL of a Pay Trigger gets a hint, and no other path is one', (
 	expect(hint('/webhook/1a-2b/postback')).toBe(
 		'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.',
 	);
+	expect(hint('/webhook/1/postback/')).toBeDefined();
 	expect(hint('/webhook/1a-2b/postback', true)).toBeUndefined();
-	expect(hint('/paid')).toBeUndefined();
-	expect(hint('/webhook/1/postback/')).toBe(
-		'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.',
-	);
-	expect(hint('/webhook/1/postback/2')).toBeUndefined();
-	expect(hint('/webhook/1/2/postback')).toBeUndefined();
+	for (const path of ['/paid', '/webhook/1/postback/2', '/webhook/1/2/postback']) {
+		expect(hint(path)).toBeUndefined();
+	}
 });
 
+const OWN = 'https://n8n.example.com/auto/hook-try';
 test.each([
-	{
-		webhookTestBaseUrl: 'https://n8n.example.com/auto/hook-try',
-		url: 'https://n8n.example.com/auto/hook-try/1',
-		isTest: true,
-	},
-	{
-		webhookTestBaseUrl: 'https://n8n.example.com/hook-try',
-		url: 'https://n8n.example.com/webhook-test/1',
-		isTest: true,
-	},
-	{
-		webhookTestBaseUrl: 'https://n8n.example.com/hook-try',
-		url: 'https://n8n.example.com/hook/1',
-		isTest: false,
-	},
-	{
-		webhookTestBaseUrl: undefined,
-		url: 'https://n8n.example.com/webhook-test/1',
-		isTest: true,
-	},
-])(
-	'of an n8n whose test URLs begin with $webhookTestBaseUrl, $url is one: $isTest',
-	({ webhookTestBaseUrl, url, isTest }) => {
-		const context = { getNode: () => ({}), additionalData: { webhookTestBaseUrl } };
-		const hint = postbackUrlHint(url, true, false, testPathOf(context as never));
-		expect(hint?.startsWith('The postback URL is a test URL') ?? false).toBe(isTest);
-	},
-);
+	{ testUrls: OWN, url: `${OWN}/1`, isTest: true },
+	{ testUrls: OWN, url: 'https://n8n.example.com/webhook-test/1', isTest: true },
+	{ testUrls: OWN, url: 'https://n8n.example.com/auto/hook/1', isTest: false },
+	{ testUrls: undefined, url: 'https://n8n.example.com/webhook-test/1', isTest: true },
+])('of an n8n whose test URLs begin with $testUrls, $url is one: $isTest', (row) => {
+	const { testUrls, url, isTest } = row;
+	const context = { getNode: () => ({}), additionalData: { webhookTestBaseUrl: testUrls } };
+	const hint = postbackUrlHint(url, true, false, testPathOf(context as never));
+	expect(hint !== undefined).toBe(isTest);
+});

@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { InputError } from '../../nodes/Pay/inputError';
 import {
 	hashOfRandomProof,
+	hideSecrets,
 	MAX_URL_LENGTH,
 	randomProof,
 	signUrl,
@@ -61,10 +62,7 @@ describe('a signed postback URL', () => {
 
 	// Made with Python's hmac: URLs that are out must verify in every later version.
 	test.each<{ about: Reference; proof: string }>([
-		{
-			about: ABOUT,
-			proof: 'WyJwYXltZW50Iiw0OS45LCJvcmRlci0xMDQyIl0.vej4KUG_zeuDPQpB_caO21',
-		},
+		{ about: ABOUT, proof: 'WyJwYXltZW50Iiw0OS45LCJvcmRlci0xMDQyIl0.vej4KUG_zeuDPQpB_caO21' },
 		{
 			about: { external_id: 'é', kind: 'qrCode', amount: 10 },
 			proof: 'WyJxckNvZGUiLDEwLCLDqSJd.AF5SOLSA-X5KRqkpPNDbzU',
@@ -76,68 +74,24 @@ describe('a signed postback URL', () => {
 		expect(verify({ pay_proof: proof }, [SECRET])).toStrictEqual(about);
 	});
 
-	const uuid = '3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d';
-	const addresses = {
-		// 20 characters of host; n8n 1 and 2 have the same address for a trigger.
-		trigger: `https://n8n.example-shop.com/webhook/${uuid}/postback`,
-		'resume, n8n 1': 'https://n8n.example-shop.com/webhook-waiting/123456',
-		'resume, n8n 2': `https://n8n.example-shop.com/webhook-waiting/123456?signature=${'a'.repeat(64)}`,
-	};
-	test.each([
-		...([
-			['trigger', 10, 154],
-			['trigger', 36, 188],
-			['trigger', 100, 274],
-		] as const),
-	])('%s, an id of %d characters: %d', (address, length, expected) => {
-		const external_id = (uuid + uuid + uuid).slice(0, length);
-		const about: Reference = { ...ABOUT, kind: 'qrCode', external_id };
-		expect(signUrl(addresses[address], about, SECRET)).toHaveLength(expected);
-	});
-
-	// Services have bounds from 210 characters on.
-	test.each([
-		['resume, n8n 1', 97],
-		['resume, n8n 2', 172],
-	] as const)('%s: %d, whatever it is about', (address, expected) => {
-		const url = withResumeSegment(addresses[address]);
-		expect(withRandomProof(url, randomProof()).url).toHaveLength(expected);
+	// On a host of 20 characters. Services have bounds from 210 and 248 characters on.
+	test('for a UUID and a trigger stays below 255 characters', () => {
+		const uuid = '3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d';
+		const url = `https://n8n.example-shop.com/webhook/${uuid}/postback`;
+		const about: Reference = { ...ABOUT, external_id: uuid };
+		expect(signUrl(url, about, SECRET).length).toBeLessThan(255);
 	});
 
 	const signed = signUrl('https://a.example/x', ABOUT, SECRET);
 	const proof = proofOf(signed);
 	const percent = [...proof].map((letter) => `%${letter.charCodeAt(0).toString(16)}`).join('');
 	test.each([
-		{
-			name: '?status=paid appended',
-			url: `${signed}?status=paid`,
-			query: { status: 'paid' },
-		},
-		{
-			name: '&x=1 appended',
-			url: `${signed}&x=1`,
-			query: { x: '1' },
-		},
-		{
-			name: '&x appended',
-			url: `${signed}&x`,
-			query: { x: '' },
-		},
-		{
-			name: '/ appended',
-			url: `${signed}/`,
-			query: {},
-		},
-		{
-			name: '& appended',
-			url: `${signed}&`,
-			query: {},
-		},
-		{
-			name: 'a space appended',
-			url: `${signed}%20`,
-			query: {},
-		},
+		{ name: '?status=paid appended', url: `${signed}?status=paid`, query: { status: 'paid' } },
+		{ name: '&x=1 appended', url: `${signed}&x=1`, query: { x: '1' } },
+		{ name: '&x appended', url: `${signed}&x`, query: { x: '' } },
+		{ name: '/ appended', url: `${signed}/`, query: {} },
+		{ name: '& appended', url: `${signed}&`, query: {} },
+		{ name: 'a space appended', url: `${signed}%20`, query: {} },
 		{
 			name: 'a parameter before it',
 			url: `https://a.example/x?x=1&pay_proof=${proof}`,
@@ -159,38 +113,14 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		{
-			name: 'lower-cased',
-			query: `?pay_proof=${proof.toLowerCase()}`,
-		},
-		{
-			name: 'its name in capitals',
-			query: `?PAY_PROOF=${proof}`,
-		},
-		{
-			name: 'given twice',
-			query: `?pay_proof=${proof}&pay_proof=${proof}`,
-		},
-		{
-			name: 'one letter short',
-			query: `?pay_proof=${proof.slice(0, -1)}`,
-		},
-		{
-			name: 'one letter long',
-			query: `?pay_proof=${proof}A`,
-		},
-		{
-			name: 'without its mac',
-			query: `?pay_proof=${proof.split('.')[0]}`,
-		},
-		{
-			name: 'without its reference',
-			query: `?pay_proof=.${proof.split('.')[1]}`,
-		},
-		{
-			name: 'empty',
-			query: '?pay_proof=',
-		},
+		{ name: 'lower-cased', query: `?pay_proof=${proof.toLowerCase()}` },
+		{ name: 'its name in capitals', query: `?PAY_PROOF=${proof}` },
+		{ name: 'given twice', query: `?pay_proof=${proof}&pay_proof=${proof}` },
+		{ name: 'one letter short', query: `?pay_proof=${proof.slice(0, -1)}` },
+		{ name: 'one letter long', query: `?pay_proof=${proof}A` },
+		{ name: 'without its mac', query: `?pay_proof=${proof.split('.')[0]}` },
+		{ name: 'without its reference', query: `?pay_proof=.${proof.split('.')[1]}` },
+		{ name: 'empty', query: '?pay_proof=' },
 	])('is refused $name', ({ query }) => {
 		expect(verify(queryOf(query), [SECRET])).toBeNull();
 	});
@@ -290,18 +220,8 @@ describe('a signed postback URL', () => {
 	});
 
 	test.each([
-		{
-			name: 'given twice',
-			given: [proof, proof],
-			mac: undefined,
-			query: {},
-		},
-		{
-			name: 'given as a list of one',
-			given: [proof],
-			mac: undefined,
-			query: {},
-		},
+		{ name: 'given twice', given: [proof, proof], mac: undefined, query: {} },
+		{ name: 'given as a list of one', given: [proof], mac: undefined, query: {} },
 		{
 			name: 'followed by an odd text',
 			given: `${proof}%&x=1`,
@@ -328,6 +248,13 @@ describe('a signed postback URL', () => {
 describe('a random proof', () => {
 	const { url, hash } = withRandomProof('https://a.example/?signature=token', randomProof());
 	const proof = proofOf(url);
+
+	test('leaves the longest resume URL, that of n8n 2, below 210 characters', () => {
+		const token = 'a'.repeat(64);
+		const resume = `https://n8n.example-shop.com/webhook-waiting/123456?signature=${token}`;
+		const given = withRandomProof(withResumeSegment(resume), randomProof());
+		expect(given.url.length).toBeLessThan(210);
+	});
 
 	test.each([
 		{ name: 'as it was given', value: proof, says: {} },
@@ -395,5 +322,63 @@ describe('a URL too long for its own postback', () => {
 			expect(longest.length).toBeLessThanOrEqual(MAX_URL_LENGTH);
 			expect(verify(queryOf(longest), [SECRET])).not.toBeNull();
 		}
+	});
+});
+
+// How a secret is found, however it is written: test/service/redact.test.ts.
+describe('in what is shown', () => {
+	test("another charge's postback URL that a response repeats loses its proof", () => {
+		const mac = 'aCQVBr5ec8KvwwQU3OrBf-';
+		const encoded = Buffer.from('["qrCode",1,"a"]').toString('base64url');
+		const proof = `${encoded}.${mac}`;
+		const url = (value: string) => `https://n8n.test/webhook-waiting/9?x=1&pay_proof=${value}`;
+		const response = { list: [{ postbackUrl: url(proof) }], said: `"${proof}"` };
+		expect(hideSecrets(response, [])).toStrictEqual({
+			list: [{ postbackUrl: url('***') }],
+			said: `"${encoded}.***"`,
+		});
+	});
+
+	test.each([
+		{
+			url: 'https://a.test/?x=1&pay_proof=reference.mac-of-it',
+			proofs: ['reference.mac-of-it', 'mac-of-it'],
+		},
+		{ url: 'https://n8n.test/webhook-waiting/1?signature=that-of-n8n', proofs: ['that-of-n8n'] },
+		{ url: 'https://a.test/?pay_reference=reference', proofs: [] },
+		{ url: 'no URL', proofs: [] },
+		{ url: undefined, proofs: [] },
+	])('what proves something in $url is replaced', ({ url, proofs }) => {
+		const texts = ['reference.mac-of-it', 'mac-of-it', 'that-of-n8n', 'reference'];
+		const hidden = texts.filter((each) => hideSecrets(each, [], url) !== each);
+		expect(hidden).toStrictEqual(proofs);
+	});
+
+	const SIGNED = signUrl('https://a.example/x', ABOUT, 'another secret');
+	const RANDOM = withRandomProof('https://a.example/x', randomProof()).url;
+	const percent = [...proofOf(SIGNED)].map((letter) => `%${letter.charCodeAt(0).toString(16)}`);
+	const MAC = proofOf(SIGNED).split('.')[1]!;
+
+	test.each([
+		{ what: 'a signed URL', url: SIGNED, secret: MAC },
+		{ what: 'a URL with a random proof', url: RANDOM, secret: proofOf(RANDOM) },
+	])('the proof of any charge is replaced in $what, however it is written', ({ url, secret }) => {
+		const inUrl = encodeURIComponent(url);
+		const inCapitals = url.replace('pay_proof', 'PAY_PROOF');
+		for (const text of [url, inUrl, inUrl.replace('%3D', '%3d'), inCapitals, `<b>${url}</b>`]) {
+			const shown = hideSecrets(`before ${text} after`, []);
+			expect(shown).not.toContain(secret);
+			expect(shown).toMatch(/^before .*\*\*\*.* after$/);
+		}
+	});
+
+	test.each([
+		{ what: 'as it is', text: `the proof is ${proofOf(SIGNED)}, which` },
+		{ what: 'as a URL writes it', text: proofOf(SIGNED).replace('.', '%2E') },
+		{ what: 'with each letter percent-encoded', text: `?pay_proof=${percent.join('')}` },
+	])('a proof by itself is replaced, $what', ({ text }) => {
+		const shown = hideSecrets(`before ${text} after`, []) as string;
+		expect(decodeURIComponent(shown)).not.toContain(MAC);
+		expect(shown).toMatch(/^before .*\*\*\*.* after$/);
 	});
 });

@@ -44,22 +44,21 @@ test('of 20 pairs at the same instant each starts the workflow once; the other g
 	expect(others.map(({ status }) => status)).toStrictEqual(Array(20).fill(409));
 });
 
-test('what was answered is answered again, and starts nothing', async () => {
-	const node = trigger();
-	const url = urlOf('a');
+test('what was answered is answered again and starts nothing, and the log names the charge', async () => {
+	const node = trigger({ workflowId: 'workflow-1' });
+	const url = urlOf('named');
 	expect(isStart(await node.post(url, paid(1)))).toBe(true);
 	const { result, status, log } = await node.post(url, paid(2));
+	const why = 'it repeats one of the last ten minutes';
 	expect([status, result]).toStrictEqual([
 		undefined,
-		{
-			webhookResponse:
-				'The workflow does not go on with it: it repeats one of the last ten minutes',
-		},
+		{ webhookResponse: `The workflow does not go on with it: ${why}` },
 	]);
-	expect(log).toHaveLength(1);
-	expect(log[0]).toContain(
-		'Pay took a postback that the workflow does not go on with: it repeats one of the last ten minutes',
-	);
+	expect(log).toStrictEqual([
+		lineInLog(`Pay took a postback that the workflow does not go on with: ${why}`, {
+			external_id: 'named',
+		}),
+	]);
 });
 
 test('of a list each entry is asked for: one that started no workflow yet starts one', async () => {
@@ -166,8 +165,8 @@ describe('of what postbacks claim', () => {
 		const { claimed, log } = await post({ charges });
 		expect(claimed).toStrictEqual([{ external_id: 'b', amount: 4 }]);
 		expect(log).toHaveLength(2);
-		expect(log[0]).toMatch(/it repeats one of the last ten minutes .*"external_id":"a"/);
-		expect(log[1]).toMatch(/it repeats one of the last ten minutes .*"external_id":"b"/);
+		expect(log[0]).toContain('"external_id":"a"');
+		expect(log[1]).toContain('"external_id":"b"');
 	});
 });
 
@@ -181,19 +180,6 @@ test('of a long list Node.js is asked once when the response is out: it warns at
 	const events = Array.from({ length: 11 }, (_, eventId) => ({ reference: null, eventId }));
 	expect(claimStarts(context, events)).toStrictEqual(Array(11).fill(true));
 	expect(once).toHaveBeenCalledTimes(1);
-});
-
-test('the log names the charge', async () => {
-	const node = trigger({ workflowId: 'workflow-1' });
-	const url = urlOf('named');
-	await node.post(url, paid(1));
-	const { log } = await node.post(url, paid(1));
-	expect(log).toStrictEqual([
-		lineInLog(
-			'Pay took a postback that the workflow does not go on with: it repeats one of the last ten minutes',
-			{ external_id: 'named' },
-		),
-	]);
 });
 
 test('where n8n answers that it failed, the next one starts the workflow', async () => {
@@ -216,21 +202,22 @@ test('after ten minutes it starts the workflow again', async () => {
 });
 
 test.each<{ name: string; first: object; second: object; starts: boolean }>([
-	{ name: 'paid, whatever else it says', first: paid(1), second: paid(2), starts: false },
-	{ name: 'failed after paid', first: paid(1), second: { status: 'failed' }, starts: true },
+	{ name: 'paid too, whatever else it says', first: paid(1), second: paid(2), starts: false },
+	{ name: 'failed, behind paid', first: paid(1), second: { status: 'failed' }, starts: true },
 	{
-		name: 'another state, the same event',
+		name: 'of another state, the same event',
 		first: { status: 'part', sum: 1 },
 		second: { status: 'part', sum: 1 },
 		starts: false,
 	},
 	{
-		name: 'another state, another event',
+		name: 'of another state, another event',
 		first: { status: 'part', sum: 1 },
 		second: { status: 'part', sum: 2 },
 		starts: true,
 	},
-])('$name', async ({ first, second, starts }) => {
+])('a second one that is $name starts the workflow again: $starts', async (row) => {
+	const { first, second, starts } = row;
 	const node = trigger();
 	const url = urlOf('a');
 	expect(isStart(await node.post(url, first))).toBe(true);
@@ -257,7 +244,7 @@ test('without a status in the credential it goes by the event', async () => {
 test.each<{ name: string; make: () => ReturnType<typeof trigger> }>([
 	{ name: 'while the editor listens', make: () => trigger({ mode: 'manual' }) },
 	{ name: 'without the option', make: () => trigger({}, false) },
-])('$name every one starts the workflow', async ({ make }) => {
+])('$name every postback starts the workflow', async ({ make }) => {
 	const node = make();
 	const url = urlOf('a');
 	await node.post(url, paid(1));

@@ -31,69 +31,34 @@ const WAITING: INodeExecutionData = {
 };
 const credential = { postbackSecret: SECRET };
 
-/** What a sender sends: the body as bytes, and what a taker should make of it. */
+/** A body as bytes, and what a taker should make of it. How each kind is read: body/parse.test.ts. */
 interface Sent {
 	type: string | undefined;
 	bytes: Buffer;
 	means: unknown;
 }
 
-const word = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 });
-const members = fc.dictionary(word, fc.oneof(word, fc.integer(), fc.boolean()), { maxKeys: 4 });
-
-const json = fc
-	.tuple(
-		members,
-		fc.constantFrom(
-			'application/json',
-			'application/vnd.pay+json',
-			'text/plain',
-			'text/json',
-			'application/octet-stream',
-			undefined,
-		),
-		fc.constantFrom('utf-8', 'utf-8 with a mark', 'utf-16le with a mark'),
-	)
-	.map(([means, type, charset]): Sent => {
-		const text = JSON.stringify(means);
-		const bytes = {
-			'utf-8': Buffer.from(text),
-			'utf-8 with a mark': Buffer.from(`\uFEFF${text}`),
-			'utf-16le with a mark': Buffer.from(`\uFEFF${text}`, 'utf16le'),
-		}[charset]!;
-		return { type, bytes, means };
-	});
-
-const fields = fc.dictionary(word, word, { maxKeys: 4 });
-const form = fields.map((means): Sent => {
-	const bytes = Buffer.from(new URLSearchParams(means).toString());
-	// An empty form is an empty text.
-	return { type: 'application/x-www-form-urlencoded', bytes, means };
-});
-
-const multipart = fields.map((means): Sent => {
-	const parts = Object.entries(means).map(([name, value]) => {
-		const escaped = name.replaceAll('"', '%22');
-		return `--BOUNDARY\r\nContent-Disposition: form-data; name="${escaped}"\r\n\r\n${value}\r\n`;
-	});
-	return {
+const MULTIPART = [
+	'--BOUNDARY',
+	'Content-Disposition: form-data; name="a"',
+	'',
+	'b',
+	'--BOUNDARY--',
+	'',
+].join('\r\n');
+const sent = fc.constantFrom<Sent>(
+	{ type: 'application/json', bytes: Buffer.from('{"a":"ü😀"}'), means: { a: 'ü😀' } },
+	{ type: undefined, bytes: Buffer.from('\uFEFF{"a":1}', 'utf16le'), means: { a: 1 } },
+	{ type: 'application/x-www-form-urlencoded', bytes: Buffer.from('a=b'), means: { a: 'b' } },
+	{
 		type: 'multipart/form-data; boundary=BOUNDARY',
-		bytes: Buffer.from(`${parts.join('')}--BOUNDARY--`),
-		means,
-	};
-});
-
-const text = fc
-	.tuple(word, fc.constantFrom('text/plain', 'text/html', 'application/x-whatever'))
-	.map(([means, type]): Sent => ({ type, bytes: Buffer.from(means), means }));
-
-const xml = fc
-	.string({ unit: fc.constantFrom('a', 'ü', '😀', '&', '<', '7'), minLength: 1 })
-	.map((status): Sent => {
-		const escaped = status.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-		const bytes = Buffer.from(`<pay><status>${escaped}</status></pay>`);
-		return { type: 'text/xml', bytes, means: bytes.toString() };
-	});
+		bytes: Buffer.from(MULTIPART),
+		means: { a: 'b' },
+	},
+	{ type: 'text/plain', bytes: Buffer.from('paid'), means: 'paid' },
+	{ type: 'text/xml', bytes: Buffer.from('<a>&amp;</a>'), means: '<a>&amp;</a>' },
+	{ type: 'text/plain', bytes: Buffer.alloc(0), means: '' },
+);
 
 /** How far n8n gets with a body before it calls the node. */
 const reading = fc.constantFrom('read', 'left to the node', 'cut off', 'too large', 'never there');
@@ -169,7 +134,7 @@ const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE');
 const request = fc.record({
 	method,
 	headers,
-	sent: fc.oneof(json, form, multipart, text, xml),
+	sent,
 	how: reading,
 	zipped: fc.boolean(),
 });
@@ -246,10 +211,7 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 				const postback = (name === 'the trigger' ? item.json : item.json.postback) as IDataObject;
 				expect(postback).toMatchObject({ reference: ABOUT, method: each.method });
 				expect(postback.query).toStrictEqual(says);
-				const { means } = each.sent;
-				const isEmptyForm =
-					each.sent.type?.includes('urlencoded') && Object.keys(means as object).length === 0;
-				expect(postback.body).toEqual(isEmptyForm ? {} : means);
+				expect(postback.body).toStrictEqual(each.sent.means);
 				expect(JSON.stringify(item)).not.toContain(genuine.split('.').at(-1));
 				expect(JSON.stringify(postback)).not.toContain(TOKEN);
 				if (name !== 'the trigger') {
@@ -272,29 +234,18 @@ describe.each(NODES)('%s, called with requests of any kind', (name, make, token)
 	}
 });
 
-describe('what cannot be verified is answered, and moves nothing', () => {
-	test.each([
-		{
-			name: 'the wait, which wrote down nothing',
-			node: waiting({ awaited: undefined }),
-			expected: 401,
-		},
-		{
-			name: 'the wait, which awaits no charge',
-			node: waiting({ awaited: { proofs: [], given: [] } }),
-			expected: 401,
-		},
-		{
-			name: 'the wait, its notes broken',
-			node: waiting({ awaited: { proofs: 5 } }),
-			expected: 500,
-		},
-	])('$name', async ({ node, expected }) => {
-		const post = { method: 'POST', headers: {}, rawBody: Buffer.from('{}') };
-		const query = { pay_proof: proofIn(own.url), signature: TOKEN };
-		const { result, status, log } = await node.call({ ...post, query });
-		expect(result).toStrictEqual({ noWebhookResponse: true });
-		expect(status).toBe(expected);
-		expect(log).toHaveLength(1);
-	});
+test.each([
+	{ what: 'wrote down nothing', node: waiting({ awaited: undefined }), expected: 401 },
+	{
+		what: 'awaits no charge',
+		node: waiting({ awaited: { proofs: [], given: [] } }),
+		expected: 401,
+	},
+	{ what: 'has broken notes', node: waiting({ awaited: { proofs: 5 } }), expected: 500 },
+])('a wait that $what is not resumed by a genuine proof: $expected', async ({ node, expected }) => {
+	const query = { pay_proof: proofIn(own.url), signature: TOKEN };
+	const post = { method: 'POST', query, headers: {}, rawBody: Buffer.from('{}') };
+	const { result, status, log } = await node.call(post);
+	expect([status, result]).toStrictEqual([expected, { noWebhookResponse: true }]);
+	expect(log).toHaveLength(1);
 });

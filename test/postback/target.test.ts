@@ -30,11 +30,7 @@ function target(
 
 const CREDENTIAL = { postbackUrl: 'https://credential.example/' };
 test.each<{ choice: unknown; account: { postbackUrl?: string }; expected: object }>([
-	{
-		choice: 'none',
-		account: CREDENTIAL,
-		expected: {},
-	},
+	{ choice: 'none', account: CREDENTIAL, expected: {} },
 	{
 		choice: 'credential',
 		account: CREDENTIAL,
@@ -52,28 +48,17 @@ test.each<{ choice: unknown; account: { postbackUrl?: string }; expected: object
 		account: CREDENTIAL,
 		expected: { url: 'https://field.example/', hint: undefined },
 	},
-])('$choice, with $account in the credential', ({ choice, account, expected }) => {
-	const { store: _store, ...found } = target(choice, account);
-	expect(found).toStrictEqual(expected);
-});
+])(
+	'the choice $choice with $account in the credential gives $expected',
+	({ choice, account, expected }) => {
+		const { store: _store, ...found } = target(choice, account);
+		expect(found).toStrictEqual(expected);
+	},
+);
 
 test.each([
-	{
-		choice: 'somewhere',
-		shown: '"somewhere"',
-	},
-	{
-		choice: '',
-		shown: '""',
-	},
-	{
-		choice: null,
-		shown: 'null',
-	},
-	{
-		choice: undefined,
-		shown: 'undefined',
-	},
+	{ choice: 'somewhere', shown: '"somewhere"' },
+	{ choice: undefined, shown: 'undefined' },
 ])('$choice is none of the choices', ({ choice, shown }) => {
 	expect(refusalOf(() => target(choice))).toMatchObject({
 		field: 'postback',
@@ -84,6 +69,7 @@ test.each([
 
 test('an address that is none is refused, wherever it comes from', () => {
 	expect(refusalOf(() => target('credential', { postbackUrl: 'here' }))).toBeDefined();
+	expect(refusalOf(() => target('url', {}, 'here'))).toBeDefined();
 });
 
 test('the URL of a trigger without a secret gets a hint, and one with a secret none', () => {
@@ -110,16 +96,8 @@ const BY_PROXY = 'https://a.example/n8n/webhook-waiting/42?signature=0123';
 const SIGNED = { ...CREDENTIAL, postbackSecret: SECRET };
 
 test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
-	{
-		name: 'a resume URL',
-		args: ['resume', SIGNED],
-		here: true,
-	},
-	{
-		name: 'a resume URL, and no secret',
-		args: ['resume', {}],
-		here: true,
-	},
+	{ name: 'a resume URL', args: ['resume', SIGNED], here: true },
+	{ name: 'a resume URL, and no secret', args: ['resume', {}], here: true },
 	{
 		name: 'one that has no known form',
 		args: ['resume', SIGNED, '', 'https://n8n.example.com/r'],
@@ -150,22 +128,14 @@ test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
 		args: ['url', SIGNED, 'https://n8n.example.com/webhook-waiting/43'],
 		here: false,
 	},
-	{
-		name: 'it, as a proxy has it',
-		args: ['url', SIGNED, BY_PROXY],
-		here: true,
-	},
+	{ name: 'it, as a proxy has it', args: ['url', SIGNED, BY_PROXY], here: true },
 	{
 		name: 'one that ends like it',
 		args: ['url', SIGNED, 'https://n8n.example.com/webhook/42'],
 		here: false,
 	},
-	{
-		name: 'a trigger',
-		args: ['credential', SIGNED],
-		here: false,
-	},
-])('$name: what proves its postback', ({ args, here }) => {
+	{ name: 'a trigger', args: ['credential', SIGNED], here: false },
+])('a postback to $name is proven by what this execution keeps: $here', ({ args, here }) => {
 	const { url, expectation, store } = target(...args);
 	const query = Object.fromEntries(new URL(url!).searchParams);
 	expect(verify(query, [SECRET])).toStrictEqual(here ? null : ABOUT);
@@ -177,16 +147,8 @@ test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
 
 const HERE = `${RESUME}/pay-postback`;
 test.each<{ name: string; args: Parameters<typeof target>; before: string }>([
-	{
-		name: 'as n8n 2 gives it',
-		args: ['resume', SIGNED],
-		before: `${HERE}?signature=0123&`,
-	},
-	{
-		name: 'as n8n 1 gives it',
-		args: ['resume', SIGNED, '', RESUME],
-		before: `${HERE}?`,
-	},
+	{ name: 'as n8n 2 gives it', args: ['resume', SIGNED], before: `${HERE}?signature=0123&` },
+	{ name: 'as n8n 1 gives it', args: ['resume', SIGNED, '', RESUME], before: `${HERE}?` },
 	{
 		name: 'typed, with a parameter and a fragment',
 		args: ['url', SIGNED, `${RESUME}?signature=0123&to=a/b#c?d`],
@@ -197,11 +159,7 @@ test.each<{ name: string; args: Parameters<typeof target>; before: string }>([
 		args: ['url', SIGNED, 'HTTPS://A.example/webhook-waiting/42?x', RESUME],
 		before: `HTTPS://A.example/webhook-waiting/42/pay-postback?x&`,
 	},
-	{
-		name: 'with the segment typed too',
-		args: ['url', SIGNED, HERE, RESUME],
-		before: `${HERE}?`,
-	},
+	{ name: 'with the segment typed too', args: ['url', SIGNED, HERE, RESUME], before: `${HERE}?` },
 	{
 		name: 'no execution: a trigger',
 		args: ['credential', SIGNED],
@@ -213,18 +171,9 @@ test.each<{ name: string; args: Parameters<typeof target>; before: string }>([
 });
 
 test.each<{ name: string; args: Parameters<typeof target> }>([
-	{
-		name: 'a parameter that begins with ?',
-		args: ['url', SIGNED, `${RESUME}?signature=0123?x=1`],
-	},
-	{
-		name: '? alone',
-		args: ['url', SIGNED, `${RESUME}?signature=0123?`],
-	},
-	{
-		name: 'no token, as a credential gives it',
-		args: ['credential', { postbackUrl: RESUME }],
-	},
+	{ name: 'a parameter that begins with ?', args: ['url', SIGNED, `${RESUME}?signature=0123?x=1`] },
+	{ name: '? alone', args: ['url', SIGNED, `${RESUME}?signature=0123?`] },
+	{ name: 'no token, as a credential gives it', args: ['credential', { postbackUrl: RESUME }] },
 ])('a resume URL that n8n 2 takes no call to is refused: $name', ({ args }) => {
 	expect(refusalOf(() => target(...args))).toMatchObject({
 		field: 'postbackUrl',

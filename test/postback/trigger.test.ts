@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { lineInLog, webhookNode } from '../engine/webhook';
+import { webhookNode } from '../engine/webhook';
 
 const [ONE, OLD, NEW] = ['one', 'old', 'new'].map(
 	(which) => `the secret of the test: ${which}`,
@@ -31,18 +31,8 @@ function triggerWith(credential: IDataObject | ((unresolved: boolean) => IDataOb
 
 const STILL = { postbackSecret: NEW, previousPostbackSecret: OLD };
 test.each<{ what: string; now: IDataObject; taken: string[]; refused: string[] }>([
-	{
-		what: 'replaced',
-		now: { postbackSecret: NEW },
-		taken: [NEW],
-		refused: [OLD],
-	},
-	{
-		what: 'replaced, and taken still',
-		now: STILL,
-		taken: [OLD, NEW],
-		refused: [ONE],
-	},
+	{ what: 'replaced', now: { postbackSecret: NEW }, taken: [NEW], refused: [OLD] },
+	{ what: 'replaced, and taken still', now: STILL, taken: [OLD, NEW], refused: [ONE] },
 ])('a secret that is $what: that counts from then on', async ({ now, taken, refused }) => {
 	const credential: IDataObject = { postbackSecret: OLD };
 	const receive = triggerWith(credential);
@@ -64,21 +54,27 @@ test('a secret that is removed: nothing starts, and 500 makes the service send a
 	expect(await receive(undefined)).toBe(500);
 });
 
-test('a secret that is removed: the log says so', async () => {
+test('of a trigger that cannot check a postback the log says why', async () => {
 	const node = webhookNode({ credential: () => ({}) });
 	const { log } = await node.post('https://n8n.example.com/webhook/x/postback');
 	expect(log).toStrictEqual([
-		lineInLog(
-			'Pay refused a postback (500): The postback could not be taken (Error: Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes)',
-		),
+		expect.stringMatching(/^Pay refused a postback \(500\): .*Postback Secret/),
 	]);
 });
 
 test('Authentication as an expression, which a request could choose: nothing starts', async () => {
 	const node = webhookNode({ parameters: { authentication: '={{ "none" }}' } });
 	const { result, status } = await node.post('https://n8n.example.com/webhook/x/postback');
-	expect(result.workflowData).toBeUndefined();
-	expect(status).toBe(500);
+	expect([status, result]).toStrictEqual([500, { noWebhookResponse: true }]);
+});
+
+test('a condition among the options, which is not read there: nothing starts', async () => {
+	const startWhen = { match: { field: 'status', values: ['paid'] } };
+	const node = webhookNode({
+		parameters: { authentication: 'none', options: { startWhen } } as INodeParameters,
+	});
+	const { result, status } = await node.post('https://a.example/', { status: 'pending' });
+	expect([status, result]).toStrictEqual([500, { noWebhookResponse: true }]);
 });
 
 describe('the credential of a postback', () => {
@@ -148,9 +144,6 @@ describe('the credential of a postback', () => {
 describe('publishing it', () => {
 	const { webhookMethods } = new PayTrigger();
 	const { checkExists, create, delete: remove } = webhookMethods.default;
-	const gone = () => {
-		throw new Error('no such credential');
-	};
 	let logged: string[] = [];
 	/** What publishing comes to, with a credential and parameters as n8n hands them over. */
 	async function published(
@@ -189,35 +182,20 @@ describe('publishing it', () => {
 		expect(await remove.call(context)).toBe(true);
 		return await create.call(context);
 	}
-	/** As an expression that fails. */
-	const unreadable = () => {
-		throw new Error('no such node');
+	const gone = () => {
+		throw new Error('no such credential');
 	};
-	const matching = (matchField: unknown, matchValues: unknown) =>
-		({ startWhen: 'match', matchField, matchValues }) as IDataObject;
-	const described = (words: IDataObject) => () => ({
-		postbackSecret: ONE,
+	const signed = () => ({ postbackSecret: ONE });
+	const described = () => ({
+		...signed(),
 		describeService: true,
 		statusField: 'status',
-		...words,
+		paidValues: 'ok',
 	});
-	const secret =
-		(postbackSecret: unknown, more = {}) =>
-		() =>
-			({ postbackSecret, ...more }) as IDataObject;
-	const signed = secret(ONE);
-	const BOTH = { startWhen: 'paidOrFailed' };
+	const NO_VALUES = { startWhen: 'match', matchField: 'status', matchValues: [] };
 
-	test.each<{
-		how: string;
-		credential: () => IDataObject;
-		parameters: Parameters<typeof published>[1];
-	}>([
-		{
-			how: 'with a secret',
-			credential: signed,
-			parameters: {},
-		},
+	test.each<{ how: string; credential: () => IDataObject; parameters: IDataObject }>([
+		{ how: 'with a secret', credential: signed, parameters: {} },
 		{
 			how: 'without authentication, whatever is in the credential',
 			credential: gone,
@@ -226,285 +204,197 @@ describe('publishing it', () => {
 		{
 			how: 'with a condition',
 			credential: signed,
-			parameters: matching('status', ['paid']),
+			parameters: { startWhen: 'match', matchField: 'status', matchValues: ['paid'] },
 		},
-		{
-			how: 'at Paid, with words for it',
-			credential: described({ paidValues: 'ok' }),
-			parameters: { startWhen: 'paid' },
-		},
-		{
-			how: 'at both, with words',
-			credential: described({ paidValues: 'ok', failedValues: 'no' }),
-			parameters: BOTH,
-		},
+		{ how: 'at Paid, with words for it', credential: described, parameters: { startWhen: 'paid' } },
 	])('succeeds $how', async ({ credential, parameters }) => {
 		expect(await published(credential, parameters)).toBe(true);
+		expect(logged).toStrictEqual([]);
 	});
 
-	test.each([
-		{
-			binaryData: undefined,
-			lines: 1,
-		},
-		{
-			binaryData: true,
-			lines: 0,
-		},
-	])(
-		'succeeds with binaryData: $binaryData in the options, and logs $lines line about it',
-		async ({ binaryData, lines }) => {
-			expect(await published(signed, { options: { binaryData } })).toBe(true);
-			expect(logged).toHaveLength(lines);
-			for (const line of logged)
-				expect(line).toBe(
-					'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again {"workflow":"Orders","workflowId":"w","node":"Pay Trigger"}',
-				);
-		},
-	);
+	test('of a node that leaves reading a body to n8n succeeds, and the log says what that costs', async () => {
+		expect(await published(signed, { options: { binaryData: undefined } })).toBe(true);
+		expect(logged).toStrictEqual([
+			'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again {"workflow":"Orders","workflowId":"w","node":"Pay Trigger"}',
+		]);
+	});
 
+	// What is wrong with a field is said by its reader; here it is what nobody else says.
 	test.each<{
 		how: string;
-		credential: () => IDataObject;
+		credential?: () => IDataObject;
 		parameters?: IDataObject;
-		names: boolean;
+		selected?: string;
+		message: string;
 	}>([
-		{ how: 'without a secret', credential: () => ({}), names: true },
-		{ how: 'with a short secret', credential: secret('fifteen letters'), names: true },
-		{ how: 'with a credential that is gone', credential: gone, names: true },
-		{
-			how: 'without the way in which the service signs',
-			credential: signed,
-			parameters: { authentication: 'sender' },
-			names: true,
-		},
-		{
-			how: 'with a header that is none',
-			credential: secret(ONE, {
-				senderCheck: 'signature',
-				signatureSecret: 'x',
-				signatureHeader: ':',
-			}),
-			names: true,
-		},
-		{
-			how: 'at Paid, without words for it',
-			credential: signed,
-			parameters: { startWhen: 'paid' },
-			names: true,
-		},
-		{
-			how: 'with a condition without values',
-			credential: signed,
-			parameters: matching('status', []),
-			names: true,
-		},
-		{
-			how: 'unsigned, with a condition without values',
-			credential: gone,
-			parameters: { authentication: 'none', ...matching('status', []) },
-			names: false,
-		},
-	])('is refused $how; that it names the credential is $names', async (row) => {
-		const { credential, parameters, names } = row;
-		const refusal = await published(credential, parameters, 'Pay of the shop').catch(
-			(error: unknown) => error,
-		);
-		const named = 'This trigger has the credential "Pay of the shop".';
-		expect((refusal as Error).message.includes(named)).toBe(names);
-	});
-
-	const NONE: IDataObject = { authentication: 'none' };
-	const AMONG_OPTIONS = {
-		options: { startWhen: { match: { field: 'status', values: ['paid'] } } },
-	};
-	test.each<{
-		how: string;
-		credential: () => IDataObject;
-		why: string;
-		parameters?: Parameters<typeof published>[1];
-	}>([
-		{
-			how: 'with an expression as Authentication, whatever it gives',
-			credential: signed,
-			why: 'Authentication is an expression, so a request could choose it. Choose it from the list, without an expression.',
-			parameters: { typed: '={{ "signedUrl" }}' },
-		},
 		{
 			how: 'without a secret',
 			credential: () => ({}),
-			why: 'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes.',
-		},
-		{
-			how: 'with an empty one',
-			credential: secret(''),
-			why: 'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes.',
-		},
-		{
-			how: 'with a number',
-			credential: secret(5),
-			why: 'The Postback Secret of the Pay API credential must have at least 16 characters. Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
-		},
-		{
-			how: 'with a short one',
-			credential: secret('fifteen letters'),
-			why: 'The Postback Secret of the Pay API credential must have at least 16 characters. Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
-		},
-		{
-			how: 'with one that is not text',
-			credential: secret({}),
-			why: 'Postback Secret (postbackSecret) must be text, but is an object. Use an expression that gives one text, for example {{ $json.name }}.',
-		},
-		{
-			how: 'with a short one before it',
-			credential: secret(ONE, { previousPostbackSecret: 'abc' }),
-			why: 'The Previous Postback Secret of the Pay API credential must have at least 16 characters. Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
-		},
-		{
-			how: 'with the previous one alone',
-			credential: () => ({ previousPostbackSecret: ONE }),
-			why: 'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes.',
+			selected: 'Pay of the shop',
+			message:
+				'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay of the shop". Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
 		},
 		{
 			how: 'with a credential that is gone',
 			credential: gone,
-			why: 'The Pay API credential of this trigger cannot be read (no such credential). Select another one, or enter as text what is an expression in it: a trigger has no item yet.',
+			message:
+				'The Pay API credential of this trigger cannot be read (no such credential). Select another one, or enter as text what is an expression in it: a trigger has no item yet. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
 		},
 		{
-			how: 'with a condition without values',
-			credential: signed,
-			why: 'Field (matchField) and its values must both be there, as text. Enter both: the field to look at, and at least one of its values.',
-			parameters: matching('status', []),
-		},
-		{
-			how: 'with several values as one',
-			credential: signed,
-			why: 'Field (matchField) cannot have the value "paid, approved", which holds a comma. Enter each value by itself.',
-			parameters: matching('status', ['paid, approved']),
-		},
-		{
-			how: 'with no field, unsigned',
-			credential: () => ({}),
-			why: 'Field (matchField) and its values must both be there, as text. Enter both: the field to look at, and at least one of its values.',
-			parameters: { ...NONE, ...matching('', ['a']) },
-		},
-		{
-			how: 'with a condition that n8n cannot read',
-			credential: signed,
-			why: 'no such node.',
-			parameters: unreadable,
-		},
-		{
-			how: 'with a condition that there is not',
-			credential: signed,
-			why: 'Start (startWhen) must be one of any, paid, paidOrFailed, match, but is "Paid". Choose one from the list.',
-			parameters: { startWhen: 'Paid' },
-		},
-		{
-			how: 'at Paid, without words for it',
-			credential: signed,
-			why: 'No credential says which words of the service mean "paid". Open the credential of this trigger. Turn on Describe the Service, and enter Status Field and Paid Values.',
-			parameters: { startWhen: 'paid' },
-		},
-		{
-			how: 'at both, with words for paid alone',
-			credential: described({ paidValues: 'ok' }),
-			why: 'No credential says which words of the service mean "failed". Open the credential of this trigger. Under Describe the Service, enter Failed Values.',
-			parameters: BOTH,
-		},
-		{
-			how: 'with a word that is both, once in capitals',
-			credential: described({ paidValues: 'ok', failedValues: 'OK' }),
-			why: 'The Failed Values of the Pay API credential have "ok", and the Paid Values have it too. Remove it from one of them: upper and lower case do not count.',
-		},
-		{
-			how: 'with an expression as Response Body',
-			credential: secret(ONE),
-			parameters: { options: { responseBody: '={{ $json.id }}' } },
-			why: 'Response Body (responseBody) is an expression, and there is no item yet that it could read. Enter it under Options as text.',
-		},
-		{
-			how: 'with an expression as Challenge Field',
-			credential: secret(ONE),
-			parameters: { options: { challengeField: '={{ $json.id }}' } },
-			why: 'Challenge Field (challengeField) is an expression, and there is no item yet that it could read. Enter it under Options as text.',
-		},
-		{
-			how: 'with an expression as Respond',
-			credential: secret(ONE),
-			parameters: { options: { respond: '={{ "lastNode" }}' }, given: { respond: 'lastNode' } },
-			why: 'Respond is an expression. Choose it under Options, without an expression.',
-		},
-		{
-			how: 'with an expression as Response Code',
-			credential: secret(ONE),
-			parameters: { options: { responseCode: '={{ 202 }}' }, given: { responseCode: 202 } },
-			why: 'Response Code (responseCode) is an expression. Choose it under Options, without an expression.',
-		},
-		{
-			how: 'with an expression as Skip Repeats',
-			credential: secret(ONE),
-			parameters: {
-				options: { skipRepeats: '={{ !$json.query.again }}' },
-				given: { skipRepeats: true },
-			},
-			why: 'Skip Repeats (skipRepeats) is an expression. Choose it under Options, without an expression.',
-		},
-		{
-			how: 'with a Challenge Field and no Status Field',
-			credential: secret(ONE),
-			parameters: { options: { challengeField: 'challenge' } },
-			why: 'Challenge Field (challengeField) needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge. In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
-		},
-		{
-			how: 'with its condition among the options',
-			credential: signed,
-			why: 'The node has "options.startWhen", which it does not read. Enter the condition as "startWhen" among its parameters, and remove "options.startWhen".',
-			parameters: AMONG_OPTIONS,
+			how: 'without the way in which the service shows itself',
+			parameters: { authentication: 'sender' },
+			message:
+				'Check the Sender is None in the Pay API credential of this trigger: choose there how the service shows that a postback is its own. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
 		},
 		{
 			how: 'at Paid, unsigned: it has no credential',
 			credential: gone,
-			why: 'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Sender: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values.',
-			parameters: { ...NONE, startWhen: 'paid' },
+			parameters: { authentication: 'none', startWhen: 'paid' },
+			selected: 'Pay of the shop',
+			message:
+				'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Sender: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
 		},
-	])(
-		'is refused $how, and the message says what to do',
-		async ({ credential, why, parameters = {} }) => {
-			const refusal = await published(credential, parameters).catch((error: unknown) => error);
-			expect(refusal).toBeInstanceOf(NodeOperationError);
-			expect((refusal as Error).message).toBe(
-				`${why} Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.`,
-			);
+		{
+			how: 'with a Challenge Field and no Status Field',
+			parameters: { options: { challengeField: 'challenge' } },
+			message:
+				'Challenge Field (challengeField) needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge. In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
 		},
-	);
+		{
+			how: 'with an expression as Respond',
+			parameters: { options: { respond: '={{ "lastNode" }}' }, given: { respond: 'lastNode' } },
+			message:
+				'Respond is an expression. Choose it under Options, without an expression. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
+		},
+	])('is refused $how, and the message says what to do', async (row) => {
+		const { credential = signed, parameters, selected, message } = row;
+		const refusal = await published(credential, parameters, selected).catch((error) => error);
+		expect(refusal).toBeInstanceOf(NodeOperationError);
+		expect((refusal as Error).message).toBe(message);
+	});
+
+	test.each<{
+		how: string;
+		credential?: () => IDataObject;
+		parameters?: Parameters<typeof published>[1];
+		names: string;
+	}>([
+		{
+			how: 'an expression as Authentication, whatever it gives',
+			parameters: { typed: '={{ "signedUrl" }}' },
+			names: 'Authentication',
+		},
+		{
+			how: 'a short secret',
+			credential: () => ({ postbackSecret: 'fifteen letters' }),
+			names: 'Postback Secret',
+		},
+		{
+			how: 'the previous secret alone',
+			credential: () => ({ previousPostbackSecret: ONE }),
+			names: 'Postback Secret',
+		},
+		{
+			how: 'a header of the sender that is none',
+			credential: () => ({
+				...signed(),
+				senderCheck: 'signature',
+				signatureSecret: 'x',
+				signatureHeader: ':',
+			}),
+			names: 'Signature Header',
+		},
+		{
+			how: 'a word that means paid and failed',
+			credential: () => ({ ...described(), failedValues: 'OK' }),
+			names: 'Failed Values',
+		},
+		{ how: 'a condition without values', parameters: NO_VALUES, names: 'matchField' },
+		{
+			how: 'a condition without values, unsigned',
+			parameters: { authentication: 'none', ...NO_VALUES },
+			names: 'matchField',
+		},
+		{
+			how: 'a condition that n8n cannot read',
+			parameters: () => {
+				throw new Error('no such node');
+			},
+			names: 'no such node',
+		},
+		{
+			how: 'a condition among the options',
+			parameters: { options: { startWhen: { match: { field: 'status', values: ['paid'] } } } },
+			names: 'options.startWhen',
+		},
+		{
+			how: 'both ends as the condition, and words for paid alone',
+			credential: described,
+			parameters: { startWhen: 'paidOrFailed' },
+			names: 'Failed Values',
+		},
+		{
+			how: 'an expression as Response Body',
+			parameters: { options: { responseBody: '={{ $json.id }}' } },
+			names: 'responseBody',
+		},
+		{
+			how: 'an expression as Challenge Field',
+			parameters: { options: { challengeField: '={{ $json.id }}' } },
+			names: 'challengeField',
+		},
+		{
+			how: 'an expression as Response Code',
+			parameters: { options: { responseCode: '={{ 202 }}' }, given: { responseCode: 202 } },
+			names: 'responseCode',
+		},
+		{
+			how: 'an expression as Skip Repeats',
+			parameters: {
+				options: { skipRepeats: '={{ !$json.query.again }}' },
+				given: { skipRepeats: true },
+			},
+			names: 'skipRepeats',
+		},
+	])('is refused with $how, and the message names it', async (row) => {
+		const { credential = signed, parameters, names } = row;
+		const refusal = await published(credential, parameters).catch((error) => error);
+		expect(refusal).toBeInstanceOf(NodeOperationError);
+		expect((refusal as Error).message).toContain(names);
+	});
 });
 
-const MATCH = { responseBody: 'OK', startWhen: true };
-test.each<[string, IDataObject, unknown, string, boolean]>([
-	['nothing set', {}, { status: 'paid' }, '', true],
-	['a text to answer with', { responseBody: 'OK' }, { status: 'paid' }, 'OK', true],
-	['null for a text', { responseBody: null }, { status: 'paid' }, '', true],
-	['a condition that it meets', MATCH, { status: 'paid' }, 'OK', true],
-	['one that it does not meet', MATCH, { status: 'no' }, 'OK', false],
-])(
-	'an unsigned trigger with %s',
-	async (_what, { startWhen, ...options }, body, answer, starts) => {
-		const match = { startWhen: 'match', matchField: 'status', matchValues: ['paid'] };
-		const node = webhookNode({
-			credential: () => {
-				throw new Error('nobody asks for it');
-			},
-			parameters: { authentication: 'none', options, ...(startWhen ? match : {}) } as never,
-		});
-		const { result } = await node.post('https://a.example/', body);
-		expect(result.webhookResponse).toBe(answer);
-		const items = result.workflowData?.flat().map(({ json }) => json);
-		expect(items).toStrictEqual(
-			starts ? [expect.objectContaining({ reference: null, body })] : undefined,
+describe('an unsigned trigger', () => {
+	const gone = () => {
+		throw new Error('nobody asks for it');
+	};
+	const match = { startWhen: 'match', matchField: 'status', matchValues: ['paid'] };
+
+	test.each<{ what: string; options: IDataObject; response: string }>([
+		{ what: 'nothing chosen', options: {}, response: '' },
+		{ what: 'a text', options: { responseBody: 'OK' }, response: 'OK' },
+		{ what: 'null for a text', options: { responseBody: null }, response: '' },
+	])('starts with the postback, and responds with $what', async ({ options, response }) => {
+		const parameters = { authentication: 'none', options } as INodeParameters;
+		const { result } = await webhookNode({ credential: gone, parameters }).post(
+			'https://a.example/',
+			{ status: 'paid' },
 		);
-	},
-);
+		expect(result.webhookResponse).toBe(response);
+		const items = result.workflowData?.flat().map(({ json }) => json);
+		expect(items).toMatchObject([{ reference: null, body: { status: 'paid' } }]);
+	});
+
+	test('responds as a person chose to what does not meet its condition, too, and starts nothing', async () => {
+		const options = { responseBody: 'OK' };
+		const parameters = { authentication: 'none', options, ...match } as INodeParameters;
+		const node = webhookNode({ credential: gone, parameters });
+		const { result } = await node.post('https://a.example/', { status: 'no' });
+		expect(result).toStrictEqual({ webhookResponse: 'OK' });
+		const met = await node.post('https://a.example/', { status: 'paid' });
+		expect(met.result.workflowData).toHaveLength(1);
+	});
+});
 
 test.each([
 	{ text: '{ "ok": 1.0,  "id": 12345678901234567890 }', type: 'application/json' },
@@ -521,97 +411,7 @@ test.each([
 	expect(headers['content-type']).toBe(type);
 });
 
-test.each([
-	{
-		startWhen: 'any',
-		word: 'PAID',
-		state: 'paid',
-		starts: true,
-	},
-	{
-		startWhen: 'any',
-		word: 'no',
-		state: 'failed',
-		starts: true,
-	},
-	{
-		startWhen: 'any',
-		word: 'pending',
-		state: 'other',
-		starts: true,
-	},
-	{
-		startWhen: 'paid',
-		word: 'Settled',
-		state: 'paid',
-		starts: true,
-	},
-	{
-		startWhen: 'paid',
-		word: 'no',
-		state: '',
-		starts: false,
-	},
-	{
-		startWhen: 'paidOrFailed',
-		word: 'no',
-		state: 'failed',
-		starts: true,
-	},
-	{
-		startWhen: 'paidOrFailed',
-		word: 'pending',
-		state: '',
-		starts: false,
-	},
-])(
-	'with words in the credential, at $startWhen, "$word" gives $state',
-	async ({ startWhen, word, state, starts }) => {
-		const credential = {
-			postbackSecret: ONE,
-			describeService: true,
-			statusField: 'data.status',
-			paidValues: 'paid\r\nsettled',
-			failedValues: 'no',
-		};
-		const node = webhookNode({ credential: () => credential, parameters: { startWhen } });
-		const url = signUrl('https://a.example/', { external_id: 'a', kind: 'payment' }, ONE);
-		const { result } = await node.post(url, { data: { status: word } });
-		const states = result.workflowData?.flat().map(({ json }) => json.state);
-		expect(states).toStrictEqual(starts ? [state] : undefined);
-	},
-);
-
-test.each([
-	{
-		matchField: 'body.data.status',
-		starts: true,
-	},
-	{
-		matchField: 'postback.body.data.status',
-		starts: true,
-	},
-	{
-		matchField: 'Data.Status',
-		starts: true,
-	},
-	{
-		matchField: 'query.state',
-		starts: true,
-	},
-	{
-		matchField: 'query.status',
-		starts: false,
-	},
-])('the field may be typed as it is seen: $matchField', async ({ matchField, starts }) => {
-	const match = { startWhen: 'match', matchField, matchValues: ['paid'] };
-	const node = webhookNode({ parameters: { authentication: 'none', ...match } });
-	const url = 'https://a.example/?state=paid';
-	const { result } = await node.post(url, { data: { status: 'paid' } });
-	expect(result.workflowData !== undefined).toBe(starts);
-});
-
-describe('a postback with a genuine proof and signature of the service that is about another charge', () => {
+describe('a postback with a genuine proof and signature of the service', () => {
 	const SIGNING = 'the secret of the service';
 	const credential = {
 		postbackSecret: ONE,
@@ -649,61 +449,37 @@ describe('a postback with a genuine proof and signature of the service that is a
 		return result.workflowData?.[0]?.[0]?.json.state ?? result.webhookResponse;
 	}
 
-	const OTHER_ID =
-		'The workflow does not go on with it: the field "order" names another charge or payment';
-	const OTHER_AMOUNT =
-		'The workflow does not go on with it: the field "value" has another amount than the charge or payment';
+	// Which postback meets which condition: match.test.ts.
 	const PAID = { startWhen: 'paid' };
-	test.each<[string, IDataObject, IDataObject, string]>([
-		['When Paid', PAID, { status: 'paid', order: 'order-2', value: 1 }, OTHER_ID],
-		['When Paid, its own', PAID, { status: 'paid', order: 'order-7', value: 500 }, 'paid'],
-		['When Paid, part of it', PAID, { status: 'paid', order: 'order-7', value: 1 }, OTHER_AMOUNT],
-		['a field', match, { status: 'paid', order: 'order-2', value: 1 }, OTHER_ID],
-		['a field, its own', match, { status: 'paid', order: 'order-7', value: 500 }, 'paid'],
-		['a field, part of it', match, { status: 'paid', order: 'order-7', value: 1 }, OTHER_AMOUNT],
-		['a field that says failed', match, { status: 'failed', order: 'order-7' }, 'failed'],
-		['a field that says pending', match, { status: 'pending', order: 'order-7' }, 'other'],
-		['a field, "failed" of another', match, { status: 'failed', order: 'order-2' }, OTHER_ID],
-	])('%s', async (_condition, condition, body, expected) => {
-		expect(await post(condition, body)).toBe(expected);
-	});
-});
-
-describe('a field of a list whose entries nothing tells apart', () => {
-	const credential = {
-		postbackSecret: ONE,
-		describeService: true,
-		statusField: 'pix[].status',
-		paidValues: 'paid',
-		amountField: 'pix[].amount',
-	};
-	const charge = { external_id: 'order-7', kind: 'qrCode', amount: 10 };
-	const url = signUrl('https://n8n.example.com/webhook/x/postback', charge, ONE);
-	const pending = { status: 'pending', amount: 10, sku: 1 };
-
-	async function post(matchField: string, ...pix: object[]) {
-		const parameters = { startWhen: 'match', matchField, matchValues: ['paid', '1'] };
-		const node = webhookNode({ parameters, credential: () => credential });
-		const { result } = await node.post(url, { pix, lines: [{ sku: 1 }, { sku: 2 }] });
-		return result.workflowData?.[0]?.[0]?.json.state ?? result.webhookResponse;
-	}
-
-	test('"paid" with another amount is not what was paid, whatever stands beside it', async () => {
-		expect(await post('pix[].status', pending, { status: 'paid', amount: 0.01 })).toBe(
-			'The workflow does not go on with it: the field "pix[].amount" has another amount than the charge or payment',
-		);
+	const OWN = { status: 'paid', order: 'order-7', value: 500 };
+	test.each<{ condition: IDataObject; body: IDataObject; state: string }>([
+		{ condition: PAID, body: OWN, state: 'paid' },
+		{ condition: match, body: OWN, state: 'paid' },
+		{ condition: match, body: { ...OWN, status: 'failed' }, state: 'failed' },
+		{ condition: { startWhen: 'any' }, body: { ...OWN, status: 'pending' }, state: 'other' },
+	])('starts the workflow where it is its own: $state, $condition', async (row) => {
+		const { condition, body, state } = row;
+		expect(await post(condition, body)).toBe(state);
 	});
 
-	test.each([
+	test.each<{ condition: IDataObject; body: IDataObject; why: string }>([
 		{
-			what: '"paid" with its amount',
-			field: 'pix[].status',
-			entry: { status: 'paid', amount: 10 },
+			condition: PAID,
+			body: { ...OWN, order: 'order-2' },
+			why: 'the field "order" names another charge or payment',
 		},
-		{ what: 'what is not paid', field: 'pix[].sku', entry: { status: 'paid', amount: 0.01 } },
-		{ what: 'another list', field: 'lines[].sku', entry: { status: 'paid', amount: 0.01 } },
-	])('$what goes on', async ({ field, entry }) => {
-		expect(await post(field, pending, entry)).toBe('other');
+		{
+			condition: match,
+			body: { ...OWN, order: 'order-2' },
+			why: 'the field "order" names another charge or payment',
+		},
+		{
+			condition: PAID,
+			body: { ...OWN, value: 1 },
+			why: 'the field "value" has another amount than the charge or payment',
+		},
+	])('starts nothing else, and its sender reads why: $why', async ({ condition, body, why }) => {
+		expect(await post(condition, body)).toBe(`The workflow does not go on with it: ${why}`);
 	});
 });
 
@@ -739,20 +515,6 @@ describe('how n8n answers', () => {
 			options.respond === 'lastNode' ? 'noData' : '',
 		]);
 	});
-});
-
-test('a trigger that was published with its condition among the options starts nothing', async () => {
-	const startWhen = { match: { field: 'status', values: ['paid'] } };
-	const node = webhookNode({
-		parameters: { authentication: 'none', options: { startWhen } } as INodeParameters,
-	});
-	const called = await node.post('https://a.example/', { status: 'pending' });
-	expect([called.status, called.result]).toStrictEqual([500, { noWebhookResponse: true }]);
-	expect(called.log).toStrictEqual([
-		lineInLog(
-			'Pay refused a postback (500): The postback could not be taken (InputError: The node has "options.startWhen", which it does not read)',
-		),
-	]);
 });
 
 describe("the service's own signature", () => {
@@ -847,7 +609,8 @@ describe("the service's own signature", () => {
 			signature: '',
 			expected: null,
 		},
-	])('$what', async ({ authentication, url, signature, expected }) => {
+	])('a postback with $what gives $expected', async (row) => {
+		const { authentication, url, signature, expected } = row;
 		expect(await post(authentication, url, signature)).toStrictEqual(expected);
 	});
 
@@ -897,23 +660,13 @@ describe("the service's own signature", () => {
 			expect(paid.items).toMatchObject([{ claimed: { external_id: 'a' } }]);
 		});
 
-		test.each([
-			{
-				body: { status: 'paid', cents: 1250 },
-				why: 'the fields "pix[].txid" and "txid" are missing',
-			},
-			{
-				body: { status: 'paid', txid: 'a' },
-				why: 'the fields "pix[].cents" and "cents" are missing',
-			},
-			{
-				body: { status: 'paid', txid: 'a', cents: '1,250' },
-				why: 'the field "cents" is no amount, or can be read as two',
-			},
-		])('$body starts nothing: $why', async ({ body, why }) => {
+		test('one of which nothing can be told starts nothing, and its sender reads why', async () => {
+			const body = { status: 'paid', txid: 'a', cents: '1,250' };
 			const { items, response, status, log } = await claim(body);
 			expect([items, status]).toStrictEqual([undefined, undefined]);
-			expect(response).toBe(`The workflow does not go on with it: ${why}`);
+			expect(response).toBe(
+				'The workflow does not go on with it: the field "cents" is no amount, or can be read as two',
+			);
 			expect(log).toHaveLength(1);
 			expect(log[0]).not.toContain('1,250');
 		});
@@ -954,10 +707,6 @@ describe("the service's own signature", () => {
 		};
 		expect(await statusOf(row.path)).toBe('started');
 		expect(await statusOf('/webhook/another/postback')).toBe(401);
-	});
-
-	test('a trigger whose Authentication is an expression takes nothing: its sender could choose', async () => {
-		expect(await post('={{ "none" }}', BARE, '')).toBe(500);
 	});
 
 	test('a credential that no longer says how the service signs: 500, so the service sends again', async () => {

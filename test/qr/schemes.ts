@@ -1,5 +1,10 @@
 /** The example that each scheme publishes, by the scheme's name. */
-export const EXAMPLES: Array<{ scheme: string; example: string }> = [
+export const EXAMPLES: ReadonlyArray<{
+	scheme: string;
+	example: string;
+	/** What it asks its payer for; absent where it holds no amount, or one in another unit. */
+	amount?: number;
+}> = [
 	{
 		scheme: 'EMV merchant-presented code',
 		// Manual of a central bank for its BR Code.
@@ -8,16 +13,19 @@ export const EXAMPLES: Array<{ scheme: string; example: string }> = [
 	},
 	{
 		scheme: 'UPI (India)',
+		amount: 10,
 		example:
 			'upi://pay?pa=nadeem@npci&pn=nadeem%20chinna&mc=0000&tid=cxnkjcnkjdfdvjndkjfvn&tr=4894398cndhcd23&tn=Pay%20to%20mystar%20store&am=10&mam=null&cu=INR&url=https://mystar.com/orderid=9298yw89e8973e87389e78923ue892',
 	},
 	{
 		scheme: 'SEPA credit transfer (EPC069-12)',
+		amount: 1,
 		example:
 			'BCD\n002\n1\nSCT\nBPOTBEB1\nRed Cross of Belgium\nBE72000000001616\nEUR1\nCHAR\n\nUrgency fund\nSample EPC QR code',
 	},
 	{
 		scheme: 'Swiss QR-bill',
+		amount: 1949.75,
 		example: [
 			'SPC',
 			'0200',
@@ -54,6 +62,7 @@ export const EXAMPLES: Array<{ scheme: string; example: string }> = [
 	},
 	{
 		scheme: 'Short Payment Descriptor (Czechia)',
+		amount: 450,
 		example:
 			'SPD*1.0*ACC:CZ5855000000001265098001*AM:450.00*CC:CZK*MSG:PLATBA ZA ZBOZI*X-VS:1234567890',
 	},

@@ -1,35 +1,38 @@
-import { isTree, pathOf, PATHS } from '../../nodes/Pay/service/contract';
+import { isTree, pathOf, PATHS, valuesAt } from '../../nodes/Pay/service/contract';
 
 test.each<{ name: string; member: Parameters<typeof isTree>[0]; expected: boolean }>([
-	{
-		name: 'an object',
-		member: { name: 'string' },
-		expected: true,
-	},
-	{
-		name: 'a list',
-		member: [{ username: 'string' }],
-		expected: false,
-	},
-	{
-		name: 'a text',
-		member: 'string',
-		expected: false,
-	},
-	{
-		name: 'a number',
-		member: 'number',
-		expected: false,
-	},
-	{
-		name: 'nothing',
-		member: undefined,
-		expected: false,
-	},
+	{ name: 'an object', member: { name: 'string' }, expected: true },
+	{ name: 'a list', member: [{ username: 'string' }], expected: false },
+	{ name: 'a text', member: 'string', expected: false },
+	{ name: 'a number', member: 'number', expected: false },
+	{ name: 'nothing', member: undefined, expected: false },
 ])('$name has members of its own: $member', ({ member, expected }) => {
 	expect(isTree(member)).toBe(expected);
 });
 
 test.each(PATHS)('the path of %s has the name of the scheme', (path) => {
 	expect(pathOf({ path }, 'a-scheme')).toBe(`/v2/a-scheme/${path}`);
+});
+
+const BODY = {
+	amount: 5,
+	creditParty: { key: 'a' },
+	split: [{ username: 'x' }, { percentage: 10 }, { username: 'y' }],
+};
+
+test.each<{ path: string; values: unknown[] }>([
+	{ path: 'amount', values: [5] },
+	{ path: 'creditParty.key', values: ['a'] },
+	{ path: 'creditParty.name', values: [] },
+	{ path: 'payer.name', values: [] },
+	{ path: 'split[].username', values: ['x', 'y'] },
+	{ path: 'split', values: [BODY.split] },
+	// What an item wrongly has in place of a list counts too: nothing of it may be missed.
+	{ path: 'creditParty[].key', values: ['a'] },
+])('a body has at $path the values $values', ({ path, values }) => {
+	expect(valuesAt(BODY, path)).toStrictEqual(values);
+});
+
+test('of a body that is none nothing is found', () => {
+	expect(valuesAt(undefined, 'amount')).toStrictEqual([]);
 });

@@ -1,4 +1,6 @@
 import { findQrSource } from '../../nodes/Pay/qr/payload';
+import { Sources } from '../../nodes/Pay/service/fieldMatch';
+import { stateOf } from '../../nodes/Pay/service/postbackState';
 import { redact } from '../../nodes/Pay/service/redact';
 import { proxyPageIn, unconfirmedBy, replaceUnpublished } from '../../nodes/Pay/service/page';
 import { filled, growsTooFast, processorTime } from '../growth';
@@ -30,79 +32,44 @@ test('the measure finds what grows with the square (the control)', async () => {
 const NGINX = '<hr><center>nginx</center>';
 
 test.each<{ name: string; body: (size: number) => string }>([
-	{
-		name: 'webhook',
-		body: (n) => filled(n, 'webhook '),
-	},
-	{
-		name: 'comments that begin',
-		body: (n) => filled(n, '<!--'),
-	},
-	{
-		name: 'comments',
-		body: (n) => filled(n, '<!---->'),
-	},
-	{
-		name: '<?',
-		body: (n) => filled(n, '<?'),
-	},
-	{
-		name: '<title',
-		body: (n) => filled(n, '<title '),
-	},
-	{
-		name: '<head in the page of a proxy',
-		body: (n) => NGINX + filled(n, '<head '),
-	},
-	{
-		name: '< in the page of a proxy',
-		body: (n) => NGINX + filled(n, '<'),
-	},
-	{
-		name: 'blanks',
-		body: (n) => filled(n, ' '),
-	},
-	{
-		name: 'blanks before an image',
-		body: (n) => `${filled(n, ' ')}<svg`,
-	},
-	{
-		name: '<?xml before an image',
-		body: (n) => filled(n, '<?xml '),
-	},
-	{
-		name: 'comments before an image',
-		body: (n) => filled(n, '<!-- -->'),
-	},
-	{
-		name: 'base64',
-		body: (n) => filled(n, 'aGk+'),
-	},
-	{
-		name: 'a data URI',
-		body: (n) => `data:image/png;base64,${filled(n, 'aGk+')}`,
-	},
-	{
-		name: 'an address of an image',
-		body: (n) => `https://a.example/${filled(n, '.png')}`,
-	},
-	{
-		name: 'a code with 6304',
-		body: (n) => `000201${filled(n, '6304')}`,
-	},
-	{
-		name: 'an address of UPI',
-		body: (n) => `upi://pay?${filled(n, '&pa=a')}`,
-	},
-	{
-		name: 'SPD fields',
-		body: (n) => `SPD*1.0*${filled(n, 'ACC:*')}`,
-	},
-	{
-		name: 'fields of a Russian code',
-		body: (n) => `ST00012|Name=${filled(n, '|PersonalAcc')}`,
-	},
+	{ name: 'webhook', body: (n) => filled(n, 'webhook ') },
+	{ name: 'comments that begin', body: (n) => filled(n, '<!--') },
+	{ name: 'comments', body: (n) => filled(n, '<!---->') },
+	{ name: '<?', body: (n) => filled(n, '<?') },
+	{ name: '<title', body: (n) => filled(n, '<title ') },
+	{ name: '<head in the page of a proxy', body: (n) => NGINX + filled(n, '<head ') },
+	{ name: '< in the page of a proxy', body: (n) => NGINX + filled(n, '<') },
+	{ name: 'blanks', body: (n) => filled(n, ' ') },
+	{ name: 'blanks before an image', body: (n) => `${filled(n, ' ')}<svg` },
+	{ name: '<?xml before an image', body: (n) => filled(n, '<?xml ') },
+	{ name: 'comments before an image', body: (n) => filled(n, '<!-- -->') },
+	{ name: 'base64', body: (n) => filled(n, 'aGk+') },
+	{ name: 'a data URI', body: (n) => `data:image/png;base64,${filled(n, 'aGk+')}` },
+	{ name: 'an address of an image', body: (n) => `https://a.example/${filled(n, '.png')}` },
+	{ name: 'a code with 6304', body: (n) => `000201${filled(n, '6304')}` },
+	{ name: 'an address of UPI', body: (n) => `upi://pay?${filled(n, '&pa=a')}` },
+	{ name: 'SPD fields', body: (n) => `SPD*1.0*${filled(n, 'ACC:*')}` },
+	{ name: 'fields of a Russian code', body: (n) => `ST00012|Name=${filled(n, '|PersonalAcc')}` },
 ])('a response full of $name takes time that grows with its length', async ({ body }) => {
 	const time = async (size: number) => await timeOf(body(size));
 	expect(await growsTooFast(time, LONGEST)).toBeUndefined();
+});
+
+// Squared, a list of 50,000 took minutes.
+test('a list of charges beside one of refunds takes time that grows with their length', async () => {
+	const words = {
+		field: 'pix[].status',
+		paid: ['paid'],
+		failed: [],
+		refundField: 'refunds[].id\nrefund',
+		amountField: 'pix[].valor',
+		idField: 'pix[].txid',
+	};
+	const time = async (size: number) => {
+		const pix = Array.from({ length: size }, () => ({ txid: 'a', status: 'paid', valor: '10' }));
+		const refunds = Array.from({ length: size }, () => ({ id: 0 }));
+		const sources = new Sources({ pix, refunds, refund: '[]' });
+		return await processorTime(() => stateOf(words, { external_id: 'a', amount: 10 }, sources));
+	};
+	expect(await growsTooFast(time, 50_000)).toBeUndefined();
 });

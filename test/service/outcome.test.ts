@@ -1,8 +1,5 @@
-import assert from 'node:assert/strict';
 import { constants } from 'node:os';
-import fc from 'fast-check';
 import { outcomeOfFailure, outcomeOfStatus } from '../../nodes/Pay/service/outcome';
-import { runs } from '../runs';
 
 test.each([
 	{ status: 307, outcome: 'rejected', because: 'the request goes elsewhere, and we do not follow' },
@@ -51,45 +48,27 @@ test('every other status is unknown, but for 307 and 308', () => {
 	}
 });
 
-/** All that proves by itself that nothing was sent: before a connection stands, or by a check. */
-const PROOFS = {
-	syscall: ['getaddrinfo', 'connect'],
-	code: [
-		'ENOTFOUND',
-		'EAI_AGAIN',
-		'EAI_FAIL',
-		'EAI_NODATA',
-		'EAI_NONAME',
-		'ECONNREFUSED',
-		'CERT_HAS_EXPIRED',
-		'CERT_NOT_YET_VALID',
-		'CERT_REVOKED',
-		'CERT_UNTRUSTED',
-		'DEPTH_ZERO_SELF_SIGNED_CERT',
-		'SELF_SIGNED_CERT_IN_CHAIN',
-		'HOSTNAME_MISMATCH',
-		'ERR_TLS_CERT_ALTNAME_INVALID',
-		'UNABLE_TO_GET_ISSUER_CERT',
-		'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
-		'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
-	],
-	name: ['SsrfBlockedHostnameError', 'SsrfBlockedIpError'],
-};
-
-test.each(
-	Object.entries(PROOFS).flatMap(([member, values]) => values.map((value) => [member, value])),
-)('the %s %s proves that nothing was sent', (member, value) => {
+test.each([
+	{ what: 'a name that was looked up', failure: { syscall: 'getaddrinfo' } },
+	{ what: 'a connection that was begun', failure: { syscall: 'connect' } },
+	{ what: 'a name that is not known', failure: { code: 'ENOTFOUND' } },
+	{ what: 'a connection that was refused', failure: { code: 'ECONNREFUSED' } },
+	{ what: 'a certificate that has expired', failure: { code: 'CERT_HAS_EXPIRED' } },
+	{ what: 'a certificate of another host', failure: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' } },
+	{ what: "n8n's guard of names", failure: { name: 'SsrfBlockedHostnameError' } },
+	{ what: "n8n's guard of addresses", failure: { name: 'SsrfBlockedIpError' } },
+	{ what: 'a part that was missing', failure: { isIncomplete: true } },
+])('$what proves that nothing was sent, whatever else is said', ({ failure }) => {
 	const rest = { code: 'ETIMEDOUT', syscall: 'read', name: 'Error' };
-	expect(outcomeOfFailure({ ...rest, [member!]: value })).toBe('notSent');
+	expect(outcomeOfFailure({ ...rest, ...failure })).toBe('notSent');
 });
 
 /** What Node, its HTTP parser, OpenSSL and axios call failures; any of them can come after the bytes. */
-const CODES = [
-	...Object.keys(constants.errno),
+const AFTER_THE_BYTES = [
+	...Object.keys(constants.errno).filter((code) => code !== 'ECONNREFUSED'),
 	'HPE_INVALID_CONSTANT',
 	'HPE_HEADER_OVERFLOW',
 	'HPE_CLOSED_CONNECTION',
-	'HPE_UNKNOWN',
 	'ERR_SSL_WRONG_VERSION_NUMBER',
 	'ERR_SSL_TLSV1_ALERT_DECODE_ERROR',
 	'EPROTO',
@@ -102,28 +81,19 @@ const CODES = [
 	'ECONNABORTED',
 	'ABORT_ERR',
 	'',
-].filter((code) => !PROOFS.code.includes(code));
+];
 const SYSCALLS = ['read', 'write', 'writev', 'shutdown', 'close', 'listen', 'getpeername', ''];
+const NAMES = [undefined, 'Error', 'AxiosError', 'SsrfBlocked'];
 
-test.each(CODES)('%p alone proves nothing: it is unknown, whatever Node was doing', (code) => {
-	for (const syscall of [undefined, ...SYSCALLS]) {
-		for (const name of [undefined, 'Error', 'AxiosError', 'SsrfBlocked']) {
-			expect(outcomeOfFailure({ code, syscall, name })).toBe('unknown');
+test('no code that can come after the bytes proves anything, whatever Node was doing: unknown', () => {
+	const notUnknown: object[] = [];
+	for (const code of AFTER_THE_BYTES) {
+		for (const syscall of [undefined, ...SYSCALLS]) {
+			for (const name of NAMES) {
+				const failure = { code, syscall, name };
+				if (outcomeOfFailure(failure) !== 'unknown') notUnknown.push(failure);
+			}
 		}
 	}
-});
-
-test('no other code, system call or name proves anything; that a part was missing does', () => {
-	const none = (proofs: string[]) => fc.string().filter((text) => !proofs.includes(text));
-	const failure = fc.record(
-		{ code: none(PROOFS.code), syscall: none(PROOFS.syscall), name: none(PROOFS.name) },
-		{ requiredKeys: [] },
-	);
-	fc.assert(
-		fc.property(failure, (known) => {
-			assert.equal(outcomeOfFailure(known), 'unknown');
-			assert.equal(outcomeOfFailure({ ...known, isIncomplete: true }), 'notSent');
-		}),
-		{ numRuns: runs(1000) },
-	);
+	expect(notUnknown).toStrictEqual([]);
 });

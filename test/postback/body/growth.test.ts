@@ -45,22 +45,11 @@ async function timeOf({ type, body = '', headers = {} }: Hostile): Promise<numbe
 
 /** A body of each size, by what it is full of. */
 const BODIES: Array<[name: string, type: string, body: (size: number) => string]> = [
-	['[ in the name of a member', 'application/json', (n) => `{"${filled(n, '[')}":1}`],
 	['[a in the name of a member', 'application/json', (n) => `{"${filled(n, '[a')}":1}`],
-	['[a] in the name of a member', 'application/json', (n) => `{"${filled(n, '[a]')}":1}`],
 	['dots in the name of a member', 'application/json', (n) => `{"${filled(n, 'data.')}":1}`],
-	['numbers', 'application/json', (n) => `[${filled(n, '1,')}1]`],
 	['numbers, one of them long', 'application/json', (n) => `[${filled(n, '1,')}1234567890123456]`],
-	['long numbers', 'application/json', (n) => `[${filled(n - (n % 18), '1234567890123456, ')}1]`],
 	['digits of one number', 'application/json', (n) => `[${filled(n, '1')}]`],
-	['digits of one fraction', 'application/json', (n) => `[1.${filled(n, '1')}]`],
 	['zeros of an exponent', 'application/json', (n) => `[1e${filled(n, '0')}1234567890123456]`],
-	['empty lists', 'application/json', (n) => `[${filled(n - (n % 3), '[],')}1]`],
-	[
-		'empty lists, and a long number',
-		'application/json',
-		(n) => `[${filled(n - (n % 3), '[],')}1234567890123456]`,
-	],
 	[
 		'members of one name',
 		'application/json',
@@ -73,34 +62,22 @@ const BODIES: Array<[name: string, type: string, body: (size: number) => string]
 		(n) => `{${Array.from({ length: n / 12 }, (_, at) => `"${at}":1`).join()}}`,
 	],
 	['backslashes', 'application/json', (n) => `["${filled(n - (n % 2), '\\\\')}",1234567890123456]`],
-	['escapes', 'application/json', (n) => `["${filled(n - (n % 6), '\\u0041')}",1234567890123456]`],
 	['quotes without end', 'application/json', (n) => filled(n, '"')],
 	['proofs', 'text/plain', (n) => filled(n, 'WyJ.%2eWyJ-pay_proof=')],
 	['base64url', 'text/plain', (n) => filled(n, 'WyJhYmM')],
 	['€ in Windows-1252', 'text/plain; charset=windows-1252', (n) => filled(n, '\x80')],
 	['no character of GBK', 'text/plain; charset=gbk', (n) => filled(n, '\xff')],
-	['[ in a name', URLENCODED, (n) => `${filled(n, '[')}=1`],
-	['a[ in a name', URLENCODED, (n) => `${filled(n, 'a[')}=1`],
-	['[] in a name', URLENCODED, (n) => `a${filled(n - (n % 2), '[]')}=1`],
 	['[a] in a name', URLENCODED, (n) => `a${filled(n - (n % 3), '[a]')}=1`],
 	['one long name', URLENCODED, (n) => `${filled(n, 'a')}=1`],
 	['=', URLENCODED, (n) => filled(n, '=')],
 	['&', URLENCODED, (n) => filled(n, '&')],
 	['fields', URLENCODED, (n) => filled(n, 'a=1&')],
-	['percent signs', URLENCODED, (n) => `a=${filled(n, '%')}`],
 	['broken escapes', URLENCODED, (n) => `a=${filled(n, '%4')}`],
 	['escapes', URLENCODED, (n) => `a=${filled(n, '%41')}`],
 	['escapes in Windows-1252', `${URLENCODED}; charset=cp1252`, (n) => `a=${filled(n, '%80')}`],
 	['values of one list', URLENCODED, (n) => filled(Math.min(n, 5000), 'a[]=1&')],
-	['objects beside values', URLENCODED, (n) => filled(Math.min(n, 8000), 'a=1&a[b]=1&')],
 	['almost boundaries', MULTIPART, (n) => multipart('name="a"', filled(n, '\r\n--BOUNDARYx'))],
-	[
-		'boundaries with blanks',
-		MULTIPART,
-		(n) => multipart('name="a"', filled(n, '\r\n--BOUNDARY    x')),
-	],
 	['line breaks', MULTIPART, (n) => multipart('name="a"', filled(n, '\r\n'))],
-	['one blank line of blanks', MULTIPART, (n) => `--BOUNDARY${filled(n, ' ')}`],
 	['empty parts', MULTIPART, (n) => filled(n, '--BOUNDARY\r\n\r\n\r\n')],
 	['headers without end', MULTIPART, (n) => `--BOUNDARY\r\n${filled(n, 'a: b\r\n')}--BOUNDARY--`],
 	[
@@ -125,11 +102,6 @@ const BODIES: Array<[name: string, type: string, body: (size: number) => string]
 			multipart('name="a"\r\nContent-Transfer-Encoding: quoted-printable', filled(n, '= \r\n=4')),
 	],
 	[
-		'base64',
-		MULTIPART,
-		(n) => multipart('name="a"\r\nContent-Transfer-Encoding: base64', filled(n, 'aGk= ')),
-	],
-	[
 		'parts of JSON',
 		MULTIPART,
 		(n) =>
@@ -147,11 +119,11 @@ const BODIES: Array<[name: string, type: string, body: (size: number) => string]
 
 /** One of each kind goes up to what n8n takes; the others would take this suite a minute more. */
 const LARGEST = new Set([
-	'[ in the name of a member',
+	'[a in the name of a member',
 	'numbers, one of them long',
 	'backslashes',
-	'[ in a name',
-	'percent signs',
+	'[a] in a name',
+	'broken escapes',
 	'almost boundaries',
 	'quoted-printable',
 	'proofs',

@@ -1,5 +1,4 @@
 import { parseBody } from '../../../nodes/Pay/postback/body/parse';
-import { firstValue, Sources } from '../../../nodes/Pay/service/fieldMatch';
 import recordings from './senders.json';
 
 /**
@@ -20,11 +19,7 @@ const MEANT: Record<string, { body: unknown; files?: Array<typeof FILE> } | 'ref
 	'Python requests: untyped': {
 		body: {},
 		files: [
-			{
-				name: 'receipt',
-				filename: 'receipt.pdf',
-				text: '%PDF-1.4\xff\xfeJo\xe3o & S\xf6hne',
-			},
+			{ name: 'receipt', filename: 'receipt.pdf', text: '%PDF-1.4\xff\xfeJo\xe3o & S\xf6hne' },
 		],
 	},
 	'Python requests: mail': 'refused',
@@ -49,10 +44,6 @@ const MEANT: Record<string, { body: unknown; files?: Array<typeof FILE> } | 'ref
 	'Node: files': { body: { 'note "a"\r\nof two lines': 'x' }, files: [FILE] },
 };
 
-test('every recorded body has a meaning', () => {
-	expect(recordings.map(({ sender }) => sender)).toStrictEqual(Object.keys(MEANT));
-});
-
 test.each(recordings)('$sender is read as it was meant', async ({ sender, type, base64 }) => {
 	const meant = MEANT[sender]!;
 	const reading = parseBody(Buffer.from(base64, 'base64'), type);
@@ -68,50 +59,3 @@ test.each(recordings)('$sender is read as it was meant', async ({ sender, type, 
 	}));
 	expect({ body, files: read }).toStrictEqual({ body: meant.body, files: meant.files ?? [] });
 });
-
-test.each(['payer[name]', 'payer.name', 'Payer.Name'])(
-	'a condition finds the field of a form that is called %s',
-	async (field) => {
-		const { base64, type } = recordings.find(({ sender }) => sender === 'PHP: nested')!;
-		const { body } = await parseBody(Buffer.from(base64, 'base64'), type);
-		expect(firstValue(field, new Sources(body))?.value).toBe('João & Söhne');
-	},
-);
-
-test.each([
-	{
-		type: 'application/json; charset=windows-31j',
-		hex: '8365835883678ef3',
-		name: 'テスト受',
-	},
-	{
-		type: 'application/json; charset=GB2312',
-		hex: 'c0eec3f7',
-		name: '李明',
-	},
-	{
-		type: 'application/json; charset=windows-1252',
-		hex: '80939496',
-		name: '€“”–',
-	},
-	{
-		type: 'application/json; charset=ISO-8859-1',
-		hex: 'e9',
-		name: 'é',
-	},
-	{
-		type: 'application/json; charset=cp1252',
-		hex: '80',
-		name: '€',
-	},
-])(
-	'the charset of $type, as the documents of Java and .NET name it, is known',
-	async ({ type, hex, name }) => {
-		const bytes = Buffer.concat([
-			Buffer.from('{"name":"'),
-			Buffer.from(hex, 'hex'),
-			Buffer.from('"}'),
-		]);
-		expect((await parseBody(bytes, type)).body).toStrictEqual({ name });
-	},
-);
