@@ -8,11 +8,13 @@ import { InputError } from '../../nodes/Pay/inputError';
 import { unitsOf } from '../../nodes/Pay/service/amounts';
 import type { Policy } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
+import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
 import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
 
 /*
- * All that people read of a run, with its variables filled in, one after another. Print it with
+ * All that people read of a run, with its variables filled in, one after another; a refusal begins with the
+ * field that it names. Here alone stands how it is worded. Print it with
  * `npx ts-node test/execution/sentences.ts`; sentences.txt beside it is what it printed last.
  */
 
@@ -33,6 +35,8 @@ function attempt(kind: Kind, outcome: Attempt['outcome'], run = '0'): Attempt {
 		outcome,
 	};
 }
+
+const orders = (count: number) => Array.from({ length: count }, (_, index) => `order-${index + 1}`);
 
 const toolAttempt = (kind: Kind): Attempt => ({
 	...attempt(kind, 'accepted'),
@@ -114,7 +118,8 @@ const REFUSALS: Examples<typeof refusals> = {
 	stillRecorded: () => [
 		refusals.stillRecorded(['order-7']),
 		refusals.stillRecorded(['order-7', 'order-8']),
-		refusals.stillRecorded(Array.from({ length: 12 }, (_, index) => `order-${index + 1}`)),
+		refusals.stillRecorded(orders(10)),
+		refusals.stillRecorded(orders(12)),
 	],
 	checkFailed: onlyWhere(isRecorded, (kind) => [
 		refusals.checkFailed(wordsOf(kind), new Error('database is locked')),
@@ -165,9 +170,23 @@ const PAGE = '<html><body><hr><center>nginx</center></body></html>';
 const OVER_HTTP =
 	'<html><hr><center>nginx</center>plain HTTP request was sent to HTTPS port</html>';
 
+/** Responses of which so much is quoted. */
+const RESPONSES: unknown[] = [
+	'',
+	'no',
+	'x'.repeat(500),
+	'long '.repeat(200),
+	PAGE,
+	OVER_HTTP,
+	UNPUBLISHED,
+	{ message: 'no funds' },
+	{ message: 'no funds', code: 7 },
+	{ message: { code: 7 } },
+];
+
 /** The statuses with words of their own, those of all operations and those of this one; 409 by its policy. */
 function statusesOf(kind: Kind): number[] {
-	const ofAll = [307, 400, 401, 403, 404, 429];
+	const ofAll = [307, 399, 400, 401, 403, 404, 405, 429];
 	const known = [...ofAll, 409];
 	const own = Object.keys(wordsOf(kind).whenRejected ?? {}).map(Number);
 	return [...ofAll, ...own.filter((status) => !known.includes(status))];
@@ -202,7 +221,7 @@ const RESULTS: Examples<typeof results> = {
 				reason: { is: 'saidNo', path: 'statusCode' },
 			}),
 		])(kind),
-		...['', 'no', 'long '.repeat(200), PAGE, OVER_HTTP].map((response) =>
+		...RESPONSES.map((response) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',
 				statusCode: 400,
@@ -232,7 +251,15 @@ const RESULTS: Examples<typeof results> = {
 	unknownInWords: (kind) => [
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),
 		...(isOnce(kind)
-			? [results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER)]
+			? [
+					results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER),
+					results.unknownInWords(
+						wordsOf(kind),
+						ID,
+						{ outcome: 'unknown', statusCode: 504, response: 'late' },
+						EARLIER,
+					),
+				]
 			: []),
 		...onlyWhere(isJudged, () => [
 			results.unknownInWords(wordsOf(kind), ID, {
@@ -277,6 +304,9 @@ const RUNS: Examples<typeof runs> = {
 		runs.failuresInWords(summary(kind, 2, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, [undefined])),
+		runs.failuresInWords(summary(kind, 12, Array<Outcome>(12).fill('unknown'))),
+		runs.failuresInWords(summary(kind, 2, ['accepted', 'accepted'])),
+		runs.failuresInWords(summaryWithoutIds(kind, 1)),
 	],
 	stoppedInWords: (kind) => [
 		runs.stoppedInWords(summary(kind, 3, ['accepted']), true),
@@ -285,14 +315,17 @@ const RUNS: Examples<typeof runs> = {
 	doubtsInWords: () => [
 		runs.doubtsInWords({ doubts: new Set() }),
 		runs.doubtsInWords({ doubts: new Set(['A first doubt.', 'A second one.']) }),
-		runs.doubtsInWords({
-			doubts: new Set(Array.from({ length: 12 }, (_, index) => `Doubt ${index + 1}.`)),
-		}),
+		...[10, 11, 12].map((count) =>
+			runs.doubtsInWords({ doubts: new Set(orders(count).map((id) => `Doubt of ${id}.`)) }),
+		),
 	],
 	othersInWords: (kind) => [
 		runs.othersInWords(summary(kind, 3, ['rejected']), 0),
 		runs.othersInWords(summary(kind, 4, ['accepted', 'unknown', 'rejected', 'notSent']), 1),
+		runs.othersInWords(summary(kind, 21, Array<Outcome>(21).fill('rejected')), 0),
 		runs.othersInWords(summary(kind, 23, Array<Outcome>(23).fill('rejected')), 0),
+		runs.othersInWords(summary(kind, 2, ['unknown', 'accepted']), 0),
+		runs.othersInWords(summary(kind, 1, ['unknown']), 0),
 		runs.othersInWords(summaryWithoutIds(kind, 2), 0),
 	],
 };
@@ -300,7 +333,10 @@ const RUNS: Examples<typeof runs> = {
 function textOf(example: Example): string {
 	if (example === undefined) return '(nothing)';
 	if (typeof example === 'string') return example;
-	if (example instanceof InputError) return `${example.message}\n\t${example.advice}`;
+	if (example instanceof InputError) {
+		const field = example.field === '' ? 'no field' : example.field;
+		return `${field}: ${example.message}\n\t${example.advice}`;
+	}
 	return `${example.message}\n\t${example.description}`;
 }
 

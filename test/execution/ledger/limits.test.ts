@@ -1,5 +1,14 @@
 import { beginAttempt, endAttempt, openLedger } from '../../../nodes/Pay/execution/ledger/ledger';
 import { refusedByLimits } from '../../../nodes/Pay/execution/ledger/limits';
+import {
+	abovePayment,
+	aboveSum,
+	alsoOtherRecipient,
+	membersMayChange,
+	moreInRecipient,
+	otherRecipient,
+} from '../../../nodes/Pay/execution/words/refusal';
+import { unitsOf } from '../../../nodes/Pay/service/amounts';
 import type { Ready } from '../../../nodes/Pay/execution/item';
 import type { Limits } from '../../../nodes/Pay/credential/limits';
 import { InputError } from '../../../nodes/Pay/inputError';
@@ -36,9 +45,9 @@ function item(
 	};
 }
 
-/** The messages of the refused items, by index. */
+/** What is refused of some items, by index. */
 const refused = (items: Ready[], ledger = openEmpty()) =>
-	[...refusedByLimits(ledger, items)].map(([{ index }, { message }]) => [index, message]);
+	[...refusedByLimits(ledger, items)].map(([{ index }, refusal]) => [index, refusal]);
 
 test('an account without limits lets everything out', () => {
 	expect(refused([item({ amount: 1_000_000 }, {}), item({}, {})])).toStrictEqual([]);
@@ -59,89 +68,42 @@ test('a payment may be as high as the highest, and no higher', () => {
 			item({ amount: 100.01 }, limits, { index: 1 }),
 			item({}, limits, { index: 2 }),
 		]),
-	).toStrictEqual([
-		[
-			1,
-			'Amount is 100.01, above the Highest Payment (highestPayment) of the Pay API credential: 100',
-		],
-	]);
+	).toStrictEqual([[1, abovePayment(unitsOf(100.01), 100)]]);
 });
 
 describe('only listed recipients are paid', () => {
 	const limits = { onlyRecipients: new Set(['a@example.com', 'phone 123']) };
-	const IS_NOT = 'is not among the Only Recipients (onlyRecipients) of the Pay API credential';
+	test.each<{ name: string; creditParty: ServiceRequest['creditParty'] }>([
+		{ name: 'a listed key', creditParty: { key: 'a@example.com' } },
+		{ name: 'a listed key of any type', creditParty: { key: 'a@example.com', keyType: 'email' } },
+		{ name: 'a listed key of its type', creditParty: { key: '123', keyType: 'phone' } },
+	])('$name is paid', ({ creditParty }) => {
+		expect(refused([item({ creditParty }, limits)])).toStrictEqual([]);
+	});
 
-	test.each<{
-		name: string;
-		creditParty: ServiceRequest['creditParty'];
-		message: string | undefined;
-	}>([
-		{
-			name: 'a listed key',
-			creditParty: { key: 'a@example.com' },
-			message: undefined,
-		},
-		{
-			name: 'a listed key of any type',
-			creditParty: { key: 'a@example.com', keyType: 'email' },
-			message: undefined,
-		},
-		{
-			name: 'a listed key of its type',
-			creditParty: { key: '123', keyType: 'phone' },
-			message: undefined,
-		},
-		{
-			name: 'that key of another type',
-			creditParty: { key: '123', keyType: 'document' },
-			message: `Key (creditParty.key) "123" of the type "document" ${IS_NOT}`,
-		},
-		{
-			name: 'that key of no type',
-			creditParty: { key: '123' },
-			message: `Key (creditParty.key) "123" ${IS_NOT}`,
-		},
-		{
-			name: 'no key',
-			creditParty: {},
-			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
-		},
-		{
-			name: 'a type alone',
-			creditParty: { keyType: 'phone 123' },
-			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
-		},
-		{
-			name: 'nobody',
-			creditParty: undefined,
-			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
-		},
-	])('$name', ({ creditParty, message }) => {
-		const [refusal] = refused([item({ creditParty }, limits)]);
-		expect(refusal).toStrictEqual(message === undefined ? undefined : [0, message]);
+	test.each<{ name: string; creditParty: ServiceRequest['creditParty'] }>([
+		{ name: 'that key of another type', creditParty: { key: '123', keyType: 'document' } },
+		{ name: 'that key of no type', creditParty: { key: '123' } },
+		{ name: 'no key', creditParty: {} },
+		{ name: 'a type alone', creditParty: { keyType: 'phone 123' } },
+		{ name: 'nobody', creditParty: undefined },
+	])('$name is not paid', ({ creditParty }) => {
+		const refusal = otherRecipient(creditParty ?? {});
+		expect(refused([item({ creditParty }, limits)])).toStrictEqual([[0, refusal]]);
 	});
 
 	const creditParty = { key: 'a@example.com' };
-	const HAS_LIST = 'and the Pay API credential has Only Recipients (onlyRecipients)';
 
 	test('members that an expression gives could name another recipient', () => {
 		const changing = { ...item({ creditParty }, limits), membersMayChange: true };
-		expect(refused([changing])).toStrictEqual([
-			[
-				0,
-				`Additional Members (additionalMembers) holds an expression, which could name another recipient, ${HAS_LIST}`,
-			],
-		]);
+		expect(refused([changing])).toStrictEqual([[0, membersMayChange()]]);
 		expect(refused([{ ...changing, account: item({}, {}).account }])).toStrictEqual([]);
 	});
 
 	test('so could a member inside the recipient that the form does not have', () => {
 		const more = { creditParty: { ...creditParty, account: '1' } };
 		expect(refused([item(more, limits)])).toStrictEqual([
-			[
-				0,
-				`Additional Members (additionalMembers) holds "creditParty.account", which may name another recipient, ${HAS_LIST}`,
-			],
+			[0, moreInRecipient('creditParty.account')],
 		]);
 		expect(refused([item(more, {})])).toStrictEqual([]);
 	});
@@ -159,10 +121,10 @@ describe('only listed recipients are paid', () => {
 			[],
 		);
 		expect(refusedWith({ account: 'eve' })).toStrictEqual([
-			[0, `"account" is "eve", which ${IS_NOT}`],
+			[0, alsoOtherRecipient('account', 'eve')],
 		]);
 		expect(refusedWith({ parts: [{ to: listed }, { to: 'eve' }] })).toStrictEqual([
-			[0, `"parts[].to" is "eve", which ${IS_NOT}`],
+			[0, alsoOtherRecipient('parts[].to', 'eve')],
 		]);
 	});
 
@@ -175,8 +137,8 @@ describe('only listed recipients are paid', () => {
 
 describe('the payments of one execution', () => {
 	const limits = { highestSum: 100 };
-	const tooMuch = (sum: string, limit = 100) =>
-		`Amount is too much: the payments of this execution would come to ${sum}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`;
+	const tooMuch = (sum: number, limit = 100) =>
+		aboveSum(OPERATIONS.payment.words, unitsOf(sum), limit);
 
 	test('may come to the highest sum', () => {
 		const items = [0, 1, 2].map((index) => item({ amount: 33.3 }, limits, { index }));
@@ -186,8 +148,8 @@ describe('the payments of one execution', () => {
 	test('are all refused where they come to more', () => {
 		const items = [60, 40.01].map((amount, index) => item({ amount }, limits, { index }));
 		expect(refused(items)).toStrictEqual([
-			[0, tooMuch('100.01')],
-			[1, tooMuch('100.01')],
+			[0, tooMuch(100.01)],
+			[1, tooMuch(100.01)],
 		]);
 	});
 
@@ -210,9 +172,9 @@ describe('the payments of one execution', () => {
 				item({ amount: 30 }, {}, { index: 2 }),
 			]),
 		).toStrictEqual([
-			[0, tooMuch('90', 50)],
-			[1, tooMuch('90', 50)],
-			[2, tooMuch('90', 50)],
+			[0, tooMuch(90, 50)],
+			[1, tooMuch(90, 50)],
+			[2, tooMuch(90, 50)],
 		]);
 	});
 
@@ -224,15 +186,12 @@ describe('the payments of one execution', () => {
 		expect(refused([before], ledger)).toStrictEqual([]);
 		const attempt = beginAttempt(ledger, before);
 		expect(refused([item({ amount: 45, tip: 5.01 }, both, { index: 1 })], ledger)).toStrictEqual([
-			[
-				1,
-				'Amount is 50.01, above the Highest Payment (highestPayment) of the Pay API credential: 50',
-			],
+			[1, abovePayment(unitsOf(50.01), 50)],
 		]);
 		const next = item({ amount: 50, tip: 0.5 }, limits, { index: 1 });
 		expect(refused([next], ledger)).toStrictEqual([]);
 		const tooMany = item({ amount: 50, tip: 0.51 }, limits, { index: 1 });
-		expect(refused([tooMany], ledger)).toStrictEqual([[1, tooMuch('100.01')]]);
+		expect(refused([tooMany], ledger)).toStrictEqual([[1, tooMuch(100.01)]]);
 		endAttempt(ledger, before, attempt, { outcome: 'rejected' });
 		expect(refused([tooMany], ledger)).toStrictEqual([]);
 	});
@@ -246,11 +205,9 @@ describe('the payments of one execution', () => {
 			item({ amount: 60 }, both, { index: 1 }),
 			item({ amount: 30 }, both, { index: 2 }),
 		];
-		expect(refused(items, ledger)).toStrictEqual([
-			[1, 'Amount is 60, above the Highest Payment (highestPayment) of the Pay API credential: 50'],
-		]);
+		expect(refused(items, ledger)).toStrictEqual([[1, abovePayment(unitsOf(60), 50)]]);
 		expect(refused([item({ amount: 30.01 }, both, { index: 2 })], ledger)).toStrictEqual([
-			[2, tooMuch('100.01')],
+			[2, tooMuch(100.01)],
 		]);
 	});
 });
