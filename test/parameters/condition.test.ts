@@ -47,33 +47,12 @@ test('the choice of a field is read with its field and values', () => {
 
 test('the choice of a field without one is refused, and the field named', () => {
 	const read = reading({ startWhen: 'match', matchField: '', matchValues: ['paid'] });
-	expect(refusalOf(() => readCondition(read, startCondition))).toMatchObject({
-		field: 'matchField',
-		message: 'Field (matchField) and its values must both be there, as text',
-	});
+	expect(refusalOf(() => readCondition(read, startCondition))?.field).toBe('matchField');
 });
 
-test.each([
-	{
-		choice: 'Paid',
-		shown: '"Paid"',
-	},
-	{
-		choice: '',
-		shown: '""',
-	},
-	{
-		choice: null,
-		shown: 'null',
-	},
-])('$choice is none of the choices', ({ choice, shown }) => {
-	expect(
-		refusalOf(() => readCondition(reading({ resumeWhen: choice }), resumeCondition)),
-	).toMatchObject({
-		field: 'resumeWhen',
-		message: `Resume (resumeWhen) must be one of any, paid, paidOrFailed, match, but is ${shown}`,
-		advice: 'Choose one from the list.',
-	});
+test.each(['Paid', '', null])('%p is none of the choices', (choice) => {
+	const read = () => readCondition(reading({ resumeWhen: choice }), resumeCondition);
+	expect(refusalOf(read)?.field).toBe('resumeWhen');
 });
 
 const STATUS: StatusWords = {

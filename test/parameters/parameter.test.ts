@@ -3,6 +3,8 @@ import { amountField } from '../../nodes/Pay/parameters/amount';
 import {
 	asTyped,
 	mayBeExpression,
+	parseChoice,
+	parseSwitch,
 	refuseItemDataInTool,
 	requireFieldByField,
 	requireValues,
@@ -29,6 +31,38 @@ const LIST: INodeProperties = {
 	default: {},
 	options: [{ displayName: 'Recipient', name: 'recipient', values: [TEXT, COLLECTION] }],
 };
+
+test('a choice is one of its list, as it is written there', () => {
+	const read = (value: unknown) => parseChoice(value, TEXT, ['fields', 'json'], 'Choose one.');
+	expect(read('json')).toBe('json');
+	expect(refusalOf(() => read('JSON'))).toMatchObject({
+		field: 'name',
+		message: 'Name must be one of fields, json, but is "JSON"',
+		advice: 'Choose one.',
+	});
+	expect(refusalOf(() => parseChoice('', TEXT, ['a']))?.advice).toBe('Choose one from the list.');
+});
+
+test('a switch is true or false', () => {
+	expect([true, false].map((value) => parseSwitch(value, TEXT))).toStrictEqual([true, false]);
+});
+
+test.each([
+	[undefined, 'undefined'],
+	[null, 'null'],
+	['a secret', 'text'],
+	[1, 'a number'],
+	[{}, 'an object'],
+])(
+	'a switch that is %p is refused, and its value not shown, which may be a secret',
+	(value, is) => {
+		expect(refusalOf(() => parseSwitch(value, TEXT))).toMatchObject({
+			field: 'name',
+			message: `Name must be true or false, but is ${is}`,
+			advice: 'Turn it on or off. An expression in it must give true or false.',
+		});
+	},
+);
 
 test.each([COLLECTION, LIST])('behind a collection stands a hidden field of its name', (field) => {
 	const hidden = { ...field, type: 'hidden', typeOptions: undefined, options: undefined };
