@@ -81,7 +81,6 @@ describe('the built programs', () => {
 		expect(sources).toEqual(
 			expect.arrayContaining(['nodes/Pay/Pay.node.ts', 'nodes/Pay/PayTrigger.node.ts']),
 		);
-		expect(sources.filter((source) => source.startsWith('nodes/')).length).toBeGreaterThan(40);
 	});
 });
 
@@ -101,7 +100,6 @@ describe('the bill of materials', () => {
 				bundled.add(name);
 			}
 		}
-		expect(components.length).toBeGreaterThan(3);
 		expect(components.map(({ name }) => name).sort()).toStrictEqual([...bundled].sort());
 	});
 
@@ -121,7 +119,6 @@ test("the project's address is the same wherever it stands", () => {
 	const plain = Object.values(ADDRESSES).map((address) =>
 		address.replace(/^git\+/, '').replace(/(\.git|#[a-z]+)$/, ''),
 	);
-	expect(plain).toHaveLength(7);
 	expect(new Set(plain)).toStrictEqual(new Set([manifest.homepage]));
 });
 
@@ -165,7 +162,6 @@ describe('the workflows of GitHub', () => {
 			for (const limit of allIn(read('.ci/run'), /^(?:within|timeout --kill-after=\d+) (\d+)/gm)) {
 				seconds += Number(limit);
 			}
-			expect(seconds).toBeGreaterThan(0);
 			const [job] = jobsOf(file).filter(({ steps = [] }) =>
 				steps.some((step) => step.run === '.ci/run'),
 			);
@@ -341,8 +337,6 @@ test('a release of which npm lacks a part is not called a failure of its own', (
 describe("n8n's insides that CONTRIBUTING lists", () => {
 	const section = sectionOf('CONTRIBUTING.md', "## What is used of n8n's insides");
 	const [, ...insides] = rowsIn(section);
-
-	test('are nine', () => expect(insides).toHaveLength(9));
 
 	test.each(insides)('%s: its test names it', (inside, _use, _otherwise, cell) => {
 		const [name = 'timer'] = allIn(inside!, /`([^`]+)`/g);

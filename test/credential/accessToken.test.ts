@@ -348,15 +348,18 @@ describe('failures', () => {
 	});
 
 	test('an endpoint that repeats what it was sent gets neither secret nor token into an error', async () => {
+		let echoed = '';
 		for (const sendIn of ['header', 'body', 'json', 'headerJson'] as const) {
 			for (const statusCode of [200, 302, 400, 401, 404, 500]) {
 				const repeating = async (_url: string, headers: object, body: string) => {
-					const echo = `${SECRET} t0ken-of-it ${JSON.stringify(headers)} ${body}`;
-					const members = { error: echo, error_description: echo, token_type: echo };
+					echoed = `${SECRET} t0ken-of-it ${JSON.stringify(headers)} ${body}`;
+					const members = { error: echoed, error_description: echoed, token_type: echoed };
 					return { statusCode, body: { ...members, access_token: 't0ken-of-it and more' } };
 				};
 				const who = account({ sendIn });
 				const failure = await failureOf(who, repeating);
+				// The control: the secret was there to be repeated.
+				expect(echoed).toContain(SECRET);
 				const { message, advice, field } = failure;
 				const everythingSaid = JSON.stringify([message, advice, field, failure]);
 				for (const secret of [...secretsOf(who), 't0ken']) {
