@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { readDescription } from '../../nodes/Pay/credential/description';
 import { CLIENT_AUTHENTICATIONS, type PayCredential } from '../../nodes/Pay/credential/fields';
 import { headerFault, readSenderRule, signatureFault } from '../../nodes/Pay/credential/sender';
+import { InputError } from '../../nodes/Pay/inputError';
 import { findQrSource } from '../../nodes/Pay/qr/payload';
 import { Sources } from '../../nodes/Pay/service/fieldMatch';
 import { stateOf } from '../../nodes/Pay/service/postbackState';
@@ -368,7 +369,7 @@ describe('the token endpoint', () => {
 			const client = { ...CLIENT, tokenUrl: sandbox!.tokenUrl, scope: '', sendIn };
 			const fetched = fetchToken(client, post);
 			if (sendIn === taken) await expect(fetched).resolves.toMatchObject({ life: 3600 });
-			else await expect(fetched).rejects.toThrow(/Could not get an access token/);
+			else await expect(fetched).rejects.toThrow(InputError);
 		}
 	});
 
