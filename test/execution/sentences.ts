@@ -6,6 +6,7 @@ import * as results from '../../nodes/Pay/execution/words/result';
 import * as runs from '../../nodes/Pay/execution/words/run';
 import { InputError } from '../../nodes/Pay/inputError';
 import { unitsOf } from '../../nodes/Pay/service/amounts';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { Policy } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { UNPUBLISHED } from '../../nodes/Pay/service/page';
@@ -184,6 +185,16 @@ const RESPONSES: unknown[] = [
 	{ message: { code: 7 } },
 ];
 
+/** Rejections with a postback's address, of which the first two may be for it. */
+const ADDRESS_REJECTIONS: Array<Omit<RequestResult, 'outcome'>> = [
+	{ statusCode: 422, response: { callback_url: 'too long' } },
+	{ statusCode: 200, response: 'webhook?', reason: { is: 'saidNo', path: 'status' } },
+	{ statusCode: 422, response: { code: 'no' } },
+	{ statusCode: 422 },
+	{ statusCode: 404, response: { callback_url: 'too long' } },
+	{ statusCode: 422, response: `${'long '.repeat(200)}callback` },
+];
+
 /** The statuses with words of their own, those of all operations and those of this one; 409 by its policy. */
 function statusesOf(kind: Kind): number[] {
 	const ofAll = [307, 399, 400, 401, 403, 404, 405, 429];
@@ -207,11 +218,13 @@ const RESULTS: Examples<typeof results> = {
 			{ outcome: 'rejected', statusCode: 429, retryAfter: 30 },
 			{ pace: { batchSize: 1, items: 20 } },
 		),
-		results.rejectedInWords(
-			wordsOf(kind),
-			ID,
-			{ outcome: 'rejected', statusCode: 422, response: { callback_url: 'too long' } },
-			{ postbackUrl: 'https://n8n.example.com/webhook-waiting/42/pay-postback' },
+		...ADDRESS_REJECTIONS.map((result) =>
+			results.rejectedInWords(
+				wordsOf(kind),
+				ID,
+				{ outcome: 'rejected', ...result },
+				{ postbackUrl: 'https://n8n.example.com/webhook-waiting/42/pay-postback' },
+			),
 		),
 		...onlyWhere(isJudged, () => [
 			results.rejectedInWords(wordsOf(kind), ID, {

@@ -335,6 +335,12 @@ test.each<{ name: string; read: () => unknown; message: string; advice: string }
 			'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
 	},
 	{
+		name: 'a key that is a switch',
+		read: () => optionalIdentifier(true, KEY_FIELD),
+		message: `${KEY} must be text, but is true`,
+		advice: 'That is what an expression such as {{ $json.has && $json.key }} leaves. Check it.',
+	},
+	{
 		name: 'blanks',
 		read: () => optionalIdentifier(' ', KEY_FIELD),
 		message: `${KEY} is missing`,

@@ -114,6 +114,12 @@ describe('a payment "a" of 5 by a tool', () => {
 	});
 });
 
+test('a payment "a" of a tool that was accepted, when an item has that id: it is refused', () => {
+	const store: LedgerStore = {};
+	make(openLedger(store, { isTool: true }), entry(0, 'a', 5), { outcome: 'accepted' });
+	expect(told(openLedger(store), entry(0, 'a', 5))).toBe('it is refused for otherItem');
+});
+
 describe('a payment that was rejected for its token', () => {
 	const TOKEN: RequestResult = { outcome: 'rejected', statusCode: 401 };
 	const PROMISE: RequestResult = { ...TOKEN, reason: { is: 'saidNo', path: 'code' } };
@@ -212,6 +218,7 @@ describe('two tools of one execution, at once', () => {
 
 test('what a node has tried is not what another one has whose name begins alike', () => {
 	const store: LedgerStore = {};
+	beginAttempt(openLedger(store, { node: 'Pay out' }), entry(0, 'b', 5));
 	beginAttempt(openLedger(store, { node: 'Pay, again' }), entry(0, 'a', 5));
 	expect(hasTried(openLedger(store, { node: 'Pay, again', run: '1' }))).toBe(true);
 	expect(hasTried(openLedger(store))).toBe(false);
