@@ -1,7 +1,6 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import type { Account } from '../../nodes/Pay/credential/connection';
 import type { Records } from '../../nodes/Pay/execution/memory/RunRecords';
-import { openLedger } from '../../nodes/Pay/execution/ledger/ledger';
 import type { Ready } from '../../nodes/Pay/execution/item';
 import { cancelled } from '../../nodes/Pay/execution/words/refusal';
 import { readSettings } from '../../nodes/Pay/execution/read';
@@ -11,6 +10,7 @@ import { openTally } from '../../nodes/Pay/execution/report/tally';
 import { AccountGate } from '../../nodes/Pay/credential/accountGate';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS, type Kind } from '../serviceOperations';
+import { ledgerOf } from './ledgerOf';
 
 const PASTED = { pasted: 'token-of-the-test' };
 let clients = 0;
@@ -97,17 +97,7 @@ function runOf(
 		context: {} as IExecuteFunctions,
 		operation,
 		settings: readSettings({}, 10),
-		ledger: openLedger(
-			{},
-			{
-				operation,
-				executionId: '42',
-				node: 'Pay',
-				run: '0',
-				isTool: false,
-				credentialId: '1',
-			},
-		),
+		ledger: ledgerOf({}, { operation }),
 		isSuperseded: false,
 		gate: newGate(),
 		expectations: {},
@@ -324,15 +314,8 @@ describe('two runs of one execution at once, as an agent makes them', () => {
 			runOf(ok),
 		];
 		const store = {};
-		const about = {
-			operation: OPERATIONS.payment,
-			executionId: '42',
-			run: '0',
-			isTool: true,
-			credentialId: '1',
-		} as const;
-		one.run.ledger = openLedger(store, { ...about, node: nodes[0] });
-		two.run.ledger = openLedger(store, { ...about, node: nodes[1] });
+		one.run.ledger = ledgerOf(store, { isTool: true, node: nodes[0] });
+		two.run.ledger = ledgerOf(store, { isTool: true, node: nodes[1] });
 		const firstSent = sendBatch(one.run, [first]);
 		const ofSecond = await sendBatch(two.run, [second]);
 		isSecondDone = true;

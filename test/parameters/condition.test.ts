@@ -8,9 +8,7 @@ import {
 } from '../../nodes/Pay/parameters/condition';
 import type { StatusWords } from '../../nodes/Pay/service/postbackState';
 import { refusalOf } from '../refusal';
-
-/** Reads parameters from an object, as n8n gives those of an item. */
-const reading = (values: Readonly<Record<string, unknown>>) => (name: string) => values[name];
+import { reading } from './reading';
 
 test('the fields follow the choice by its name, and are shown for one choice each', () => {
 	const fields = conditionFields({

@@ -1,8 +1,9 @@
 import { treeOf } from '../../nodes/Pay/parameters/member';
 import { split } from '../../nodes/Pay/parameters/split';
 import { refusalOf } from '../refusal';
+import { reading } from './reading';
 
-const readSplit = (values: Readonly<Record<string, unknown>>) => split.read((name) => values[name]);
+const readSplit = (values: Readonly<Record<string, unknown>>) => split.read(reading(values));
 const inFields = (recipient: unknown, options = {}) =>
 	readSplit({ specifySplit: 'fields', split: { recipient }, options });
 const inJson = (splitJson: unknown) => readSplit({ specifySplit: 'json', splitJson });

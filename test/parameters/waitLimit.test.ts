@@ -1,9 +1,10 @@
 import { readWaitLimit } from '../../nodes/Pay/parameters/waitLimit';
 import { refusalOf } from '../refusal';
+import { reading } from './reading';
 
 const limitOf = (resumeAmount: unknown, resumeUnit: unknown, limitWaitTime: unknown = true) => {
 	const values: Record<string, unknown> = { limitWaitTime, resumeAmount, resumeUnit };
-	return readWaitLimit((name) => values[name]);
+	return readWaitLimit(reading(values));
 };
 
 test.each([
@@ -51,7 +52,7 @@ test.each(['true', 1, [], null])('whether there is a limit cannot be %j', (limit
 
 test('nothing for whether there is a limit is no default', () => {
 	const values: Record<string, unknown> = { resumeAmount: 5, resumeUnit: 'minutes' };
-	expect(refusalOf(() => readWaitLimit((name) => values[name]))?.field).toBe('limitWaitTime');
+	expect(refusalOf(() => readWaitLimit(reading(values)))?.field).toBe('limitWaitTime');
 });
 
 test.each([-1, 'soon', ' ', '', NaN, null, undefined, [1]])('a wait of %p is refused', (amount) => {

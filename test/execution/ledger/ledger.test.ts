@@ -7,7 +7,6 @@ import {
 	forgetResponses,
 	hasTried,
 	mayBePaid,
-	openLedger as open,
 	type Ledger,
 	type LedgerStore,
 } from '../../../nodes/Pay/execution/ledger/ledger';
@@ -16,22 +15,7 @@ import { unitsOf } from '../../../nodes/Pay/service/amounts';
 import type { RequestResult } from '../../../nodes/Pay/service/client';
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
 import { runs } from '../../runs';
-import { OPERATIONS, type Kind } from '../../serviceOperations';
-
-/** The run of a node that has a ledger open. */
-const RUN = {
-	kind: 'payment' as Kind,
-	executionId: '42',
-	node: 'Pay',
-	run: '0',
-	isTool: false,
-	credentialId: '1',
-};
-
-function openLedger(store: LedgerStore, run: Partial<typeof RUN> = {}): Ledger {
-	const { kind, ...about } = { ...RUN, ...run };
-	return open(store, { ...about, operation: OPERATIONS[kind] });
-}
+import { ledgerOf, type NodeRun } from '../ledgerOf';
 
 /** An item of a list, with its details by their amount. */
 const entry = (index: number, external_id: string, amount: number) => ({
@@ -87,7 +71,7 @@ describe('a payment "a" of an item', () => {
 		['notSent', 'sent again', 'it is sent', AGAIN],
 		['notSent', 'also that of another item', 'it is sent', OF_ANOTHER_ITEM],
 	])('that was %s, when it is %s: %s', (given, _when, then, item) => {
-		const ledger = openLedger({});
+		const ledger = ledgerOf({});
 		make(ledger, entry(0, 'a', 5), given === 'without a response' ? undefined : { outcome: given });
 		expect(told(ledger, item)).toBe(then);
 	});
@@ -108,7 +92,7 @@ describe('a payment "a" of 5 by a tool', () => {
 		],
 		['rejected', 'called again', 'it is sent', entry(0, 'a', 5)],
 	])('that was %s, when the tool is %s: %s', (given, _when, then, item) => {
-		const ledger = openLedger({}, { isTool: true });
+		const ledger = ledgerOf({}, { isTool: true });
 		make(ledger, entry(0, 'a', 5), { outcome: given });
 		expect(told(ledger, item)).toBe(then);
 	});
@@ -116,14 +100,14 @@ describe('a payment "a" of 5 by a tool', () => {
 
 test('a payment "a" of a tool that was accepted, when an item has that id: it is refused', () => {
 	const store: LedgerStore = {};
-	make(openLedger(store, { isTool: true }), entry(0, 'a', 5), { outcome: 'accepted' });
-	expect(told(openLedger(store), entry(0, 'a', 5))).toBe('it is refused for otherItem');
+	make(ledgerOf(store, { isTool: true }), entry(0, 'a', 5), { outcome: 'accepted' });
+	expect(told(ledgerOf(store), entry(0, 'a', 5))).toBe('it is refused for otherItem');
 });
 
 describe('a payment that was rejected for its token', () => {
 	const TOKEN: RequestResult = { outcome: 'rejected', statusCode: 401 };
 	const PROMISE: RequestResult = { ...TOKEN, reason: { is: 'saidNo', path: 'code' } };
-	test.each<[string, string, RequestResult, Partial<typeof RUN & { id: string }>]>([
+	test.each<[string, string, RequestResult, Partial<NodeRun & { id: string }>]>([
 		['again', 'it is rejected as before', TOKEN, {}],
 		['again, under another External ID', 'it is rejected as before', TOKEN, { id: 'b' }],
 		['again, after a 403', 'it is rejected as before', { ...TOKEN, statusCode: 403 }, {}],
@@ -135,8 +119,8 @@ describe('a payment that was rejected for its token', () => {
 		['by another node', 'it is sent', TOKEN, { node: 'Pay again' }],
 	])('when it is tried %s: %s', (_when, then, given, { id = 'a', ...run }) => {
 		const store: LedgerStore = {};
-		make(openLedger(store, { isTool: run.isTool ?? false }), entry(0, 'a', 5), given);
-		expect(told(openLedger(store, run), entry(0, id, 5))).toBe(then);
+		make(ledgerOf(store, { isTool: run.isTool ?? false }), entry(0, 'a', 5), given);
+		expect(told(ledgerOf(store, run), entry(0, id, 5))).toBe(then);
 	});
 
 	test.each([
@@ -144,7 +128,7 @@ describe('a payment that was rejected for its token', () => {
 		{ who: 'another item, tried again under another one', isTool: false, id: 'b' },
 		{ who: 'a tool for something else, tried again under another one', isTool: true, id: 'b' },
 	])('and whose External ID was sent by $who: neither is sent again', ({ isTool, id }) => {
-		const ledger = openLedger({}, { isTool });
+		const ledger = ledgerOf({}, { isTool });
 		make(ledger, entry(0, 'a', 5), TOKEN);
 		make(ledger, entry(1, 'a', 1), TOKEN);
 		for (const [index, amount] of [
@@ -161,7 +145,7 @@ describe('a payment that was rejected for its token', () => {
 
 describe('a QR code, of which a second one harms nobody,', () => {
 	const CODE = entry(0, 'a', 5);
-	test.each<[string, string, RequestResult, Entry, Partial<typeof RUN>]>([
+	test.each<[string, string, RequestResult, Entry, Partial<NodeRun>]>([
 		['again, once accepted', 'it is accepted as before', { outcome: 'accepted' }, CODE, {}],
 		['under another id', 'it is sent', { outcome: 'accepted' }, entry(0, 'b', 5), {}],
 		['with other details', 'it is sent', { outcome: 'accepted' }, entry(0, 'a', 6), {}],
@@ -186,16 +170,16 @@ describe('a QR code, of which a second one harms nobody,', () => {
 	])('when it is asked for %s: %s', (_when, then, given, item, run) => {
 		const store: LedgerStore = {};
 		const kind = 'qrCode';
-		make(openLedger(store, { kind, isTool: run.isTool ?? false }), CODE, given);
-		expect(told(openLedger(store, { ...run, kind }), item)).toBe(then);
+		make(ledgerOf(store, { kind, isTool: run.isTool ?? false }), CODE, given);
+		expect(told(ledgerOf(store, { ...run, kind }), item)).toBe(then);
 	});
 });
 
 describe('two tools of one execution, at once', () => {
 	test('know what the other one has begun', () => {
 		const store: LedgerStore = {};
-		const one = openLedger(store, { isTool: true });
-		const other = openLedger(store, { isTool: true, node: 'Pay again' });
+		const one = ledgerOf(store, { isTool: true });
+		const other = ledgerOf(store, { isTool: true, node: 'Pay again' });
 		beginAttempt(one, entry(0, 'a', 5));
 		expect(told(other, entry(0, 'a', 5))).toBe('it is unknown as before');
 		expect(told(other, entry(0, 'b', 5))).toBe('it is unknown as before');
@@ -204,10 +188,7 @@ describe('two tools of one execution, at once', () => {
 
 	test('do not know what the other one has dropped', () => {
 		const store: LedgerStore = {};
-		const [one, other] = [0, 1].map(() => openLedger(store, { kind: 'qrCode' })) as [
-			Ledger,
-			Ledger,
-		];
+		const [one, other] = [0, 1].map(() => ledgerOf(store, { kind: 'qrCode' })) as [Ledger, Ledger];
 		make(one, entry(0, 'a', 5), { outcome: 'accepted' });
 		expect(told(other, entry(0, 'a', 5))).toBe('it is accepted as before');
 		forgetResponses(one);
@@ -218,10 +199,10 @@ describe('two tools of one execution, at once', () => {
 
 test('what a node has tried is not what another one has whose name begins alike', () => {
 	const store: LedgerStore = {};
-	beginAttempt(openLedger(store, { node: 'Pay out' }), entry(0, 'b', 5));
-	beginAttempt(openLedger(store, { node: 'Pay, again' }), entry(0, 'a', 5));
-	expect(hasTried(openLedger(store, { node: 'Pay, again', run: '1' }))).toBe(true);
-	expect(hasTried(openLedger(store))).toBe(false);
+	beginAttempt(ledgerOf(store, { node: 'Pay out' }), entry(0, 'b', 5));
+	beginAttempt(ledgerOf(store, { node: 'Pay, again' }), entry(0, 'a', 5));
+	expect(hasTried(ledgerOf(store, { node: 'Pay, again', run: '1' }))).toBe(true);
+	expect(hasTried(ledgerOf(store))).toBe(false);
 });
 
 describe('the sum of what went out of an account', () => {
@@ -264,8 +245,8 @@ describe('the sum of what went out of an account', () => {
 	])('after a payment of 5, $what is $amount', ({ tokenId, credentialId, tokenIds, amount }) => {
 		const store: LedgerStore = {};
 		const before = { ...entry(0, 'a', 5), tokenId: 'old' };
-		make(openLedger(store), before, { outcome: 'accepted' });
-		const ledger = openLedger(store, { run: '1', credentialId });
+		make(ledgerOf(store), before, { outcome: 'accepted' });
+		const ledger = ledgerOf(store, { run: '1', credentialId });
 		for (const each of tokenIds) ledger.tokenIds.add(each);
 		expect(sumOf(ledger, { ...entry(0, 'b', 1), tokenId })).toBe(unitsOf(amount));
 	});
@@ -276,7 +257,7 @@ describe('what n8n stores', () => {
 		const store: LedgerStore = {};
 		const accepted: RequestResult = { outcome: 'accepted', statusCode: 201, response: 'long' };
 		for (const kind of ['payment', 'qrCode'] as const) {
-			const ledger = openLedger(store, { kind });
+			const ledger = ledgerOf(store, { kind });
 			make(ledger, entry(0, 'a', 5), accepted);
 			forgetResponses(ledger);
 		}
@@ -299,7 +280,7 @@ describe('what n8n stores', () => {
 	});
 
 	test('of a payment that is unknown keeps its status and response', () => {
-		const tool = openLedger({}, { isTool: true });
+		const tool = ledgerOf({}, { isTool: true });
 		const unknown = { statusCode: 503, response: 'busy' };
 		make(tool, entry(0, 'a', 5), { outcome: 'unknown', ...unknown });
 		forgetResponses(tool);
@@ -308,7 +289,7 @@ describe('what n8n stores', () => {
 
 	test('of several tries of an item is the response to the last one alone', () => {
 		const store: LedgerStore = {};
-		const ledger = openLedger(store);
+		const ledger = ledgerOf(store);
 		for (const response of ['first', 'second']) {
 			make(ledger, entry(0, 'a', 5), { outcome: 'rejected', statusCode: 422, response });
 		}
@@ -317,8 +298,8 @@ describe('what n8n stores', () => {
 
 	test('of another run, node or kind stays when a run went well', () => {
 		const store: LedgerStore = {};
-		const write = (run: Partial<typeof RUN>, id: string) => {
-			const ledger = openLedger(store, run);
+		const write = (run: Partial<NodeRun>, id: string) => {
+			const ledger = ledgerOf(store, run);
 			make(ledger, entry(0, id, 5), { outcome: 'accepted', statusCode: 201, response: 'it' });
 			return ledger;
 		};
@@ -409,7 +390,7 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 			let store: LedgerStore = {};
 			const model = new PaidModel();
 			for (const { run, item: index, id, amount, result, goesWell, isSaved } of steps) {
-				const ledger = openLedger(store, { ...run, isTool });
+				const ledger = ledgerOf(store, { ...run, isTool });
 				const item = entry(index, id, amount);
 				// Calls of a tool are known by what they ask for.
 				const key = isTool ? `of ${amount}` : `${JSON.stringify(run)} ${index}`;

@@ -1,4 +1,4 @@
-import { beginAttempt, endAttempt, openLedger } from '../../../nodes/Pay/execution/ledger/ledger';
+import { beginAttempt, endAttempt } from '../../../nodes/Pay/execution/ledger/ledger';
 import { refusedByLimits } from '../../../nodes/Pay/execution/ledger/limits';
 import {
 	abovePayment,
@@ -13,20 +13,14 @@ import type { Ready } from '../../../nodes/Pay/execution/item';
 import type { Limits } from '../../../nodes/Pay/credential/limits';
 import { InputError } from '../../../nodes/Pay/inputError';
 import type { Leaf, ServiceRequest } from '../../../nodes/Pay/service/contract';
-import { OPERATIONS, type Kind } from '../../serviceOperations';
+import { OPERATIONS } from '../../serviceOperations';
+import { ledgerOf } from '../ledgerOf';
 
-const openEmpty = (kind: Kind = 'payment', more: Leaf[] = []) =>
-	openLedger(
-		{},
-		{
-			operation: { ...OPERATIONS[kind], leaves: [...OPERATIONS[kind].leaves, ...more] },
-			executionId: '42',
-			node: 'Pay',
-			run: '0',
-			isTool: false,
-			credentialId: '1',
-		},
-	);
+/** A ledger of payments whose form has some values more. */
+const ledgerWith = (more: Leaf[]) => {
+	const { payment } = OPERATIONS;
+	return ledgerOf({}, { operation: { ...payment, leaves: [...payment.leaves, ...more] } });
+};
 
 /** An item as limits look at it. */
 function item(
@@ -46,7 +40,7 @@ function item(
 }
 
 /** What is refused of some items, by index. */
-const refused = (items: Ready[], ledger = openEmpty()) =>
+const refused = (items: Ready[], ledger = ledgerOf()) =>
 	[...refusedByLimits(ledger, items)].map(([{ index }, refusal]) => [index, refusal]);
 
 test('an account without limits lets everything out', () => {
@@ -56,8 +50,8 @@ test('an account without limits lets everything out', () => {
 test('limits that cannot be read let no payment out, and charges go on', () => {
 	const unreadable = new InputError('highestSum', 'No money goes out', 'Correct it.');
 	const items = [item({ amount: 1 }, unreadable)];
-	expect([...refusedByLimits(openEmpty(), items)]).toStrictEqual([[items[0], unreadable]]);
-	expect(refused(items, openEmpty('qrCode'))).toStrictEqual([]);
+	expect([...refusedByLimits(ledgerOf(), items)]).toStrictEqual([[items[0], unreadable]]);
+	expect(refused(items, ledgerOf({}, { kind: 'qrCode' }))).toStrictEqual([]);
 });
 
 test('a payment may be as high as the highest, and no higher', () => {
@@ -115,7 +109,7 @@ describe('only listed recipients are paid', () => {
 			{ path: 'label', type: 'string', means: 'identity' },
 		];
 		const refusedWith = (request: object) =>
-			refused([item({ creditParty, ...request }, limits)], openEmpty('payment', more));
+			refused([item({ creditParty, ...request }, limits)], ledgerWith(more));
 		const listed = 'a@example.com';
 		expect(refusedWith({ account: listed, parts: [{ to: listed }], label: 'eve' })).toStrictEqual(
 			[],
@@ -181,7 +175,7 @@ describe('the payments of one execution', () => {
 	test('count every amount of the form', () => {
 		const tip: Leaf[] = [{ path: 'tip', type: 'number', means: 'amount' }];
 		const both = { highestSum: 100, highestPayment: 50 };
-		const ledger = openEmpty('payment', tip);
+		const ledger = ledgerWith(tip);
 		const before = item({ amount: 40, tip: 9.5 }, both, { index: 0 });
 		expect(refused([before], ledger)).toStrictEqual([]);
 		const attempt = beginAttempt(ledger, before);
@@ -197,7 +191,7 @@ describe('the payments of one execution', () => {
 	});
 
 	test('count what went out before, and not one that is refused for itself', () => {
-		const ledger = openEmpty();
+		const ledger = ledgerOf();
 		const before = item({ amount: 70 }, limits, { index: 0 });
 		endAttempt(ledger, before, beginAttempt(ledger, before), { outcome: 'accepted' });
 		const both = { highestSum: 100, highestPayment: 50 };
@@ -217,5 +211,5 @@ test('a list of 130,000 payments is added up: more than a call takes as argument
 	const items = Array.from({ length: 130_000 }, (_, index) =>
 		item({ amount: 1 }, limits, { index }),
 	);
-	expect(refusedByLimits(openEmpty(), items).size).toBe(130_000);
+	expect(refusedByLimits(ledgerOf(), items).size).toBe(130_000);
 });

@@ -86,7 +86,7 @@ describe('one process', () => {
 		});
 		return mock;
 	}
-	const refusalOf = async (work: Promise<unknown>): Promise<InputError> => {
+	const simulatedRefusal = async (work: Promise<unknown>): Promise<InputError> => {
 		const error = await simulate(work).catch((thrown: unknown) => thrown);
 		expect(error).toBeInstanceOf(InputError);
 		return error as InputError;
@@ -123,7 +123,7 @@ describe('one process', () => {
 		const lost = { code: 'ECONNRESET' };
 		faulty(process, [Object.assign(new Error('Connection terminated unexpectedly'), lost)]);
 		const records = process.open();
-		const error = await refusalOf(records.record(['a']));
+		const error = await simulatedRefusal(records.record(['a']));
 		expect(error.message).toBe(failedFor('Connection terminated unexpectedly'));
 		// Nothing was sent, so nothing is recorded later either.
 		expect(await simulate(records.close())).toStrictEqual([]);
@@ -136,7 +136,7 @@ describe('one process', () => {
 			code: 'ERR_ASSERTION',
 		});
 		faulty(process, [assertion]);
-		const error = await refusalOf(process.open().record(['a']));
+		const error = await simulatedRefusal(process.open().record(['a']));
 		expect(error).toMatchObject(asMembers(checkFailed(WORDS, assertion)));
 	});
 
@@ -162,7 +162,7 @@ describe('one process', () => {
 		jest
 			.spyOn(process.helpers, 'checkProcessedAndRecord')
 			.mockResolvedValue({ new: keys(fresh), processed: keys(processed) });
-		const error = await refusalOf(process.open().record(['a', 'b']));
+		const error = await simulatedRefusal(process.open().record(['a', 'b']));
 		expect(error.message).toBe(failedFor("n8n's store does not say whether it knows them"));
 	});
 
@@ -187,7 +187,7 @@ describe('one process', () => {
 			expect(await simulate(process.open().record(['a']))).toStrictEqual(new Set());
 			expect(calls).toHaveBeenCalledTimes(2);
 			faulty(process, [new Error(text), new Error(text)]);
-			expect((await refusalOf(process.open().record(['b']))).message).toContain(text);
+			expect((await simulatedRefusal(process.open().record(['b']))).message).toContain(text);
 		},
 	);
 
@@ -209,7 +209,7 @@ describe('one process', () => {
 		const late = waiting.record(['b']);
 		expect(await simulate(pay(other, 'c'))).toBe(true);
 		expect(performance.now() - begun).toBeLessThan(2_000);
-		const error = await refusalOf(stuck);
+		const error = await simulatedRefusal(stuck);
 		expect(error.message).toBe(failedFor("n8n's database did not respond within 30 s"));
 		expect(performance.now() - begun).toBeLessThan(30_500);
 		// It joined the change that never ended, or came after it: either way it has an end.
@@ -223,7 +223,7 @@ describe('one process', () => {
 		const cancel = new AbortController();
 		const work = process.open(cancel.signal).record(['a']);
 		setTimeout(() => cancel.abort(), 100);
-		const error = await refusalOf(work);
+		const error = await simulatedRefusal(work);
 		expect(error).toMatchObject(asMembers(cancelled()));
 		expect(list.has('a')).toBe(false);
 	});
@@ -233,14 +233,14 @@ describe('one process', () => {
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
 		const cancel = new AbortController();
 		setTimeout(() => cancel.abort(), 100);
-		const error = await refusalOf(process.open(cancel.signal).record(['a']));
+		const error = await simulatedRefusal(process.open(cancel.signal).record(['a']));
 		expect(error).toMatchObject(asMembers(cancelled(['a'])));
 	});
 
 	test('cancelled while another run asks for the id, which the list has lost: it is paid once at most', async () => {
 		const { list, process } = one(() => 500);
 		const cancel = new AbortController();
-		const cancelled = refusalOf(process.open(cancel.signal).record(['a']));
+		const cancelled = simulatedRefusal(process.open(cancel.signal).record(['a']));
 		// It joins the change that comes between the first one's record and its removal.
 		const next = process.open();
 		const asked = passing(100).then(async () => {
@@ -287,7 +287,7 @@ describe('one process', () => {
 	});
 
 	test('a record that takes more than 10 s is refused', async () => {
-		const { message } = await refusalOf(recordWithin(10_002));
+		const { message } = await simulatedRefusal(recordWithin(10_002));
 		expect(message).toBe(failedFor("n8n's database took longer than 10 s for it"));
 	});
 
@@ -315,7 +315,7 @@ describe('one process', () => {
 		const { process } = one(() => 100);
 		setTimeout(() => jest.setSystemTime(Date.now() + 12_000), 50);
 		const work = process.open().record(['a']);
-		expect((await refusalOf(work)).message).toBe(
+		expect((await simulatedRefusal(work)).message).toBe(
 			failedFor("n8n's database took longer than 10 s for it"),
 		);
 	});
@@ -324,12 +324,12 @@ describe('one process', () => {
 		const { list, process } = one();
 		const careful = process.open();
 		process.freeze(12_000);
-		await refusalOf(careful.record(['a']));
+		await simulatedRefusal(careful.record(['a']));
 		// Another may have recorded it too, so it is not taken out; but this process looks after it no more.
 		expect(list.has('a')).toBe(true);
 		await list.fill();
 		expect(await simulate(careful.close())).toStrictEqual([]);
-		await refusalOf(careful.record(['b']));
+		await simulatedRefusal(careful.record(['b']));
 		expect(await simulate(process.open().record(['d']))).toStrictEqual(new Set());
 		expect(list.has('a')).toBe(false);
 	});
@@ -388,7 +388,7 @@ describe('one process', () => {
 		faulty(process, [new Error('down')]);
 		const refused = Array.from(
 			{ length: 3 },
-			async () => await refusalOf(process.open().record(['a'])),
+			async () => await simulatedRefusal(process.open().record(['a'])),
 		);
 		for (const error of await Promise.all(refused)) expect(error.message).toBe(failedFor('down'));
 		expect(await simulate(pay(process, 'a'))).toBe(true);
