@@ -86,14 +86,14 @@ test('no display condition is a regular expression: n8n tests one under a clock,
 	expect(conditions).not.toMatch(/"_cnd":\{"regex":/);
 });
 
-test.each([new Pay(), new PayTrigger()])(
-	'the node names the test of its credential: %#',
-	(node) => {
-		const [credential] = node.description.credentials!;
-		const { credentialTest } = node.methods as { credentialTest: Record<string, unknown> };
-		expect(Object.keys(credentialTest)).toStrictEqual([credential!.testedBy]);
-	},
-);
+test.each([
+	{ name: 'Pay', node: new Pay() },
+	{ name: 'Pay Trigger', node: new PayTrigger() },
+])('the node $name names the test of its credential', ({ node }) => {
+	const [credential] = node.description.credentials!;
+	const { credentialTest } = node.methods as { credentialTest: Record<string, unknown> };
+	expect(Object.keys(credentialTest)).toStrictEqual([credential!.testedBy]);
+});
 
 test('n8n’s editor takes no field for the choice of an authentication', () => {
 	const { credentials, properties } = new Pay().description;

@@ -64,23 +64,6 @@ function documented({ operation, description }: (typeof REGISTERED)[number]) {
 	return members;
 }
 
-/** The members that the editor shows of an operation's output before it ran. */
-function previewOf(resource: string, operation: string): string[] {
-	const file = join(ROOT, 'nodes/Pay/__schema__/v1.0.0', resource, `${operation}.json`);
-	const { properties = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
-		properties?: object;
-	};
-	return Object.keys(properties);
-}
-
-test.each(
-	resources.flatMap(({ value, operations }) =>
-		operations.map(({ option }) => [value, option.value] as const),
-	),
-)('the editor has a preview of the output of %s %s', (resource, operation) => {
-	expect(previewOf(resource, operation).length).toBeGreaterThan(0);
-});
-
 test('a kind is that of one operation', () => {
 	const kinds = REGISTERED.map(({ kind }) => kind);
 	expect(new Set(kinds).size).toBe(kinds.length);

@@ -52,7 +52,7 @@ test.each<{ name: string; field: unknown; values: unknown; expected: boolean }>(
 		values: ['paid'],
 		expected: false,
 	},
-])('$name entered is unset or not', ({ field, values, expected }) => {
+])('where $name is entered, it is unset: $expected', ({ field, values, expected }) => {
 	expect(isUnset(field, values)).toBe(expected);
 });
 
