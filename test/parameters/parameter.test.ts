@@ -5,6 +5,7 @@ import {
 	mayBeExpression,
 	parseChoice,
 	parseSwitch,
+	refuseExpressions,
 	refuseItemDataInTool,
 	requireFieldByField,
 	requireValues,
@@ -213,6 +214,26 @@ test.each<{ typed: unknown; expected: boolean }>([
 	},
 ])('$typed may be an expression: $expected', ({ typed, expected }) => {
 	expect(mayBeExpression(typed)).toBe(expected);
+});
+
+describe('an option that only a person may set', () => {
+	const refused = (typedOptions: unknown) =>
+		refusalOf(() => refuseExpressions([TEXT], typedOptions));
+
+	test('is refused as an expression, and named', () => {
+		expect(refused({ name: '={{ true }}' })).toMatchObject({
+			field: 'name',
+			message: 'Name is an expression',
+			advice: 'Choose it under Options, without an expression.',
+		});
+	});
+
+	test.each([undefined, {}, { name: true }, { name: 'a=b' }, { other: '={{ 1 }}' }])(
+		'is taken from %p',
+		(typedOptions) => {
+			expect(refused(typedOptions)).toBeUndefined();
+		},
+	);
 });
 
 describe('in a tool', () => {
