@@ -323,11 +323,6 @@ describe('docs/safety.md', () => {
 			for (const file of files) expect(read(file)).toMatch(/\btest(\.each)?\(/);
 		},
 	);
-
-	test('is where SECURITY.md sends who asks what is promised', () => {
-		const links = linksOf('SECURITY.md').map(({ target }) => target);
-		expect(links).toContain('docs/safety.md');
-	});
 });
 
 test.each(exampleNames())('examples/%s.json has the sources of its folder', (name) => {
@@ -348,20 +343,6 @@ describe('README', () => {
 				runs.includes(`'${name}'`);
 			expect({ name, isRun }).toStrictEqual({ name, isRun: true });
 		}
-	});
-
-	test('has the headings that other n8n packages have', () => {
-		const titles = headingsOf('README.md').filter(({ level }) => level === 2);
-		expect(titles.map(({ title }) => title)).toStrictEqual([
-			'Installation',
-			'Operations',
-			'Credentials',
-			'Compatibility',
-			'Usage',
-			'Resources',
-			'Version history',
-			'From a clone',
-		]);
 	});
 
 	test('leads to every page', () => {

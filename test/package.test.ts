@@ -2,16 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as workflow from 'n8n-workflow';
-import { sendingOperations } from '../nodes/Pay/operations';
-import { Pay } from '../nodes/Pay/Pay.node';
-import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { parse } from 'yaml';
 import { newestOf, newMajors, whyNot } from '../dev/bump';
 import { temporaryFolder } from '../dev/children';
 import { ADDRESSES, obstacles } from '../dev/release';
 import { MATRIX, numberOf } from '../dev/versions';
 import manifest from '../package.json';
-import { fieldsIn } from './fields';
 import { allIn, read, rowsIn, sectionOf } from './markdown';
 
 const ROOT = join(__dirname, '..');
@@ -216,32 +212,6 @@ describe('the workflows of GitHub', () => {
 			expect(status).toBe(code);
 		},
 	);
-});
-
-test('every field takes an expression, but for a choice of resource or operation, whom a trigger takes, what it starts at and responds, and what allows an agent to pay', () => {
-	const fixed = [new Pay(), new PayTrigger()]
-		.flatMap(({ description }) => fieldsIn(description.properties))
-		.filter(({ noDataExpression }) => noDataExpression)
-		.map(({ name }) => name);
-	const permissions = sendingOperations.flatMap(({ requestOperation: { policy } }) =>
-		policy.agentPermission === 'not needed' ? [] : [policy.agentPermission.name],
-	);
-	expect(fixed).toStrictEqual(expect.arrayContaining(permissions));
-	expect([...new Set(fixed)].filter((name) => !permissions.includes(name)).sort()).toStrictEqual([
-		'allowNoKey',
-		'authentication',
-		'challengeField',
-		'decimalSign',
-		'matchField',
-		'matchValues',
-		'operation',
-		'resource',
-		'respond',
-		'responseBody',
-		'responseCode',
-		'skipRepeats',
-		'startWhen',
-	]);
 });
 
 test('the newest release is found by its number, and is no pre-release', () => {
