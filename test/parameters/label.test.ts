@@ -33,7 +33,7 @@ test.each([
 	['amount', 'Amount'],
 	['creditParty', 'Recipient (creditParty)'],
 	['creditParty.key', 'Key (creditParty.key)'],
-	['split.recipient[1].username', 'Username (split.recipient[1].username)'],
+	['split.recipient[12].username', 'Username (split.recipient[12].username)'],
 	['creditParty.iban', 'creditParty.iban'],
 	['amount.iban', 'amount.iban'],
 ])('the field at %s is called %s in an error', (path, label) => {
