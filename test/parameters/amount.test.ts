@@ -45,31 +45,30 @@ describe('an amount', () => {
 		expect(parseAmount(value, amountField)).toBe(amount);
 	});
 
-	test.each([
-		' ',
-		true,
-		{},
-		'0',
-		'-0',
-		'1e3',
-		'+5',
-		'0x10',
-		'007',
-		'.5',
-		'5.',
-		'$5',
-		'ten',
-		'1 000',
-		'١٢',
-		`0.${'0'.repeat(330)}12345`,
-		5e-324,
-		1234567890123456,
-		'1234567890123456',
-		'12345678901234.56',
-		-1e-7,
-		1e-15,
-		1.5e-14,
-	])('%p is refused', (value) => {
+	test.each<[unknown, string]>([
+		[' ', 'it is blank'],
+		[true, 'it is a switch'],
+		[{}, 'it is an object'],
+		['0', 'it is not above 0'],
+		['-0', 'it is not above 0'],
+		[-1e-7, 'it is not above 0'],
+		['1e3', 'it has an exponent'],
+		['+5', 'it has a plus'],
+		['0x10', 'it is hexadecimal'],
+		['007', 'it has leading zeros'],
+		['.5', 'a digit is missing'],
+		['5.', 'a digit is missing'],
+		['$5', 'it has a currency sign'],
+		['1 000', 'it has a space'],
+		['١٢', 'its digits are others'],
+		[`0.${'0'.repeat(330)}12345`, 'it has more than 15 digits'],
+		[5e-324, 'it has more than 15 digits'],
+		[1234567890123456, 'it has more than 15 digits'],
+		['1234567890123456', 'it has more than 15 digits'],
+		['12345678901234.56', 'it has more than 15 digits'],
+		[1e-15, 'it has more than 15 digits'],
+		[1.5e-14, 'it has more than 15 digits'],
+	])('%p is refused: %s', (value) => {
 		expect(refusal(value)).toBeInstanceOf(InputError);
 	});
 
