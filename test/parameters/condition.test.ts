@@ -36,9 +36,9 @@ test.each(['any', 'paid', 'paidOrFailed'])('the choice %s is read', (choice) => 
 });
 
 test('the choice of a field is read with its field and values', () => {
-	const read = reading({ startWhen: 'match', matchField: ' data.status ', matchValues: ['paid'] });
+	const read = reading({ startWhen: 'match', matchField: ' pix[].status ', matchValues: ['paid'] });
 	expect(readCondition(read, startCondition)).toStrictEqual({
-		field: 'data.status',
+		field: 'pix[].status',
 		values: ['paid'],
 	});
 });

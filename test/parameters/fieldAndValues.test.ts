@@ -128,6 +128,33 @@ test.each<{ entered: unknown; message: string; advice: string }>([
 	expect(refusalOf(() => readPaths(entered, FIELD))).toMatchObject({ message, advice });
 });
 
+describe('a path through a list', () => {
+	const refusal = (path: string, mayHaveLists: boolean) =>
+		refusalOf(() => readPaths(path, FIELD, { mayHaveLists }));
+
+	test.each(['pix[].status', 'data.pix[].status', 'pix[]', 'pix.0.status'])(
+		'%s is read in fields of a postback',
+		(path) => {
+			expect(readPaths(path, FIELD, { mayHaveLists: true })).toBe(path);
+		},
+	);
+
+	test.each(['pix[].events[].status', '[]pix.status', 'p[]ix.status', 'pix[][].status'])(
+		'%s is refused: [] stands once, behind a name',
+		(path) => {
+			expect(refusal(path, true)).toBeDefined();
+		},
+	);
+
+	test('is refused elsewhere, and told where it may stand', () => {
+		expect(refusal('pix[].status', false)).toMatchObject({
+			message: 'It cannot be read in line 1, "pix[].status"',
+			advice: expect.stringContaining('only in fields of a postback'),
+		});
+		expect(refusalOf(() => readPaths('pix[].status', FIELD))).toBeDefined();
+	});
+});
+
 test.each<{ entered: unknown; expected: string[] }>([
 	{
 		entered: 'paid',
