@@ -218,6 +218,15 @@ const SETTINGS_OF_N8N = [
 	'DB_SQLITE_POOL_SIZE',
 ];
 
+test('links, scripts, files, names, labels and errors are found: the checks below see them', () => {
+	expect(linksOf('README.md').map(({ target }) => target)).toContain('docs/install.md');
+	expect(scriptsOf('README.md')).toContain('demo');
+	expect(filesOf('docs/safety.md')).toContain('engine/money.test.ts');
+	expect(codeSpansOf('docs/in-doubt.md')).toContain('unknown');
+	expect(labelsOf('docs/install.md')).toContain('Install');
+	expect(errorsOf('docs/in-doubt.md')).toContain('must be a number, but is');
+});
+
 describe.each(DOCUMENTS)('%s', (path) => {
 	test('every link leads to a file that is there', () => {
 		for (const { target } of linksOf(path)) {
