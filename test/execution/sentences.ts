@@ -60,6 +60,7 @@ const withConflict = (kind: Kind, meaning: Policy['conflict'], statusCodes: numb
 	OPERATIONS[kind].policy.conflict === meaning
 		? [...statusCodes, 409].sort((one, other) => one - other)
 		: statusCodes;
+const CONNECTION_LOST = Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
 const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
@@ -108,6 +109,10 @@ const REFUSALS: Examples<typeof refusals> = {
 	]),
 	acceptedWithOtherDetails: onlyWhere(isOnce, (kind) => [
 		refusals.acceptedWithOtherDetails(wordsOf(kind), attempt(kind, 'accepted')),
+		refusals.acceptedWithOtherDetails(wordsOf(kind), {
+			...attempt(kind, 'accepted'),
+			amount: undefined,
+		}),
 	]),
 	sentUnderAnotherId: onlyWhere(isOnce, (kind) => [
 		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'accepted')),
@@ -124,6 +129,7 @@ const REFUSALS: Examples<typeof refusals> = {
 	],
 	checkFailed: onlyWhere(isRecorded, (kind) => [
 		refusals.checkFailed(wordsOf(kind), new Error('database is locked')),
+		refusals.checkFailed(wordsOf(kind), CONNECTION_LOST),
 		refusals.checkFailed(wordsOf(kind), NO_WORKFLOW),
 	]),
 	listWasFull: onlyWhere(isRecorded, (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)]),
