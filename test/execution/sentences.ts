@@ -105,6 +105,10 @@ const REFUSALS: Examples<typeof refusals> = {
 	sentInThisExecution: onlyWhere(isOnce, (kind) => [
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'unknown', '1')),
+		refusals.sentInThisExecution(wordsOf(kind), {
+			...attempt(kind, 'accepted'),
+			amount: undefined,
+		}),
 		refusals.sentInThisExecution(wordsOf(kind), toolAttempt(kind)),
 	]),
 	acceptedWithOtherDetails: onlyWhere(isOnce, (kind) => [

@@ -286,39 +286,41 @@ function caught(work: () => void): NodeApiError | NodeOperationError {
 }
 
 describe('the tally', () => {
-	test('opens empty', () => {
-		expect(openTally(NODE, OPERATIONS.payment, 2, true)).toStrictEqual({
-			operation: OPERATIONS.payment,
-			node: NODE,
-			items: 2,
-			continuesOnFailure: true,
-			done: [],
-			hasFailed: false,
-			doubts: new Set(),
-			isStopping: false,
-			responseLength: 0,
-			remaining: new Map(),
-			inFlight: new Set(),
-			hints: new Set(),
-			itemHints: new Map(),
-		});
+	test('of an item with a result has it neither as remaining nor in flight', () => {
+		const tally = openTally(NODE, OPERATIONS.payment, 2, true);
+		for (const [index, id] of ['a', 'b'].entries()) {
+			tally.remaining.set(index, id);
+			tally.inFlight.add(id);
+		}
+		addResults(tally, [{ index: 0, result: accepted('a') }]);
+		expect([...tally.remaining, ...tally.inFlight]).toStrictEqual([[1, 'b'], 'b']);
 	});
 
-	test('stops at the first failure by index, an unknown one before all others', () => {
-		const stop = (...results: ItemResult[]) => {
-			try {
-				// In the order in which they ended, which is not that of the items.
-				const tally = openTally(NODE, OPERATIONS.payment, 3, false);
-				addResults(tally, (summaryOf(results).done as Done[]).reverse());
-				throwIfFailed(tally);
-			} catch (error) {
-				return (error as Error).message;
-			}
-			return undefined;
-		};
-		expect(stop(accepted('a'), accepted('b'))).toBeUndefined();
-		expect(stop(accepted('a'), failed('rejected', 'b'), failed('notSent', 'c'))).toBe('m b');
-		expect(stop(failed('rejected', 'a'), failed('unknown', 'b'))).toBe('m b');
+	/** At which item a run stops, whose results came in another order than its items. */
+	const stopsAt = (results: ItemResult[], continues = false) => {
+		const tally = openTally(NODE, OPERATIONS.payment, 3, continues);
+		addResults(tally, (summaryOf(results).done as Done[]).reverse());
+		try {
+			throwIfFailed(tally);
+		} catch (error) {
+			return (error as Error).message;
+		}
+		return 'none';
+	};
+	const NOT_REACHED = { ...failed('notSent', 'a'), outcome: undefined };
+
+	test.each<[string, ItemResult[], string]>([
+		['none, where all were accepted', [accepted('a'), accepted('b')], 'none'],
+		['the first that failed', [failed('rejected', 'a'), failed('notSent', 'b')], 'm a'],
+		['an unknown one before others', [failed('rejected', 'a'), failed('unknown', 'b')], 'm b'],
+		['what was not reached behind others', [NOT_REACHED, failed('rejected', 'b')], 'm b'],
+		['what was not reached, where nothing else failed', [NOT_REACHED, accepted('b')], 'm a'],
+	])('stops at %s', (_what, results, expected) => {
+		expect(stopsAt(results)).toBe(expected);
+	});
+
+	test('of a run that goes on stops at none', () => {
+		expect(stopsAt([failed('unknown', 'a')], true)).toBe('none');
 	});
 });
 
