@@ -294,6 +294,7 @@ describe('the tally', () => {
 		}
 		addResults(tally, [{ index: 0, result: accepted('a') }]);
 		expect([...tally.remaining, ...tally.inFlight]).toStrictEqual([[1, 'b'], 'b']);
+		expect(tally.hasFailed).toBe(false);
 	});
 
 	/** At which item a run stops, whose results came in another order than its items. */
