@@ -13,7 +13,17 @@ export default defineConfig(
 	{
 		files: ['**/*.ts'],
 		extends: [js.configs.recommended, ts.configs.recommended, community],
-		rules: { 'prefer-spread': 'off', 'no-console': 'error' },
+		rules: {
+			'prefer-spread': 'off',
+			'no-console': 'error',
+			'no-restricted-syntax': [
+				'error',
+				{
+					selector: 'SpreadElement > :matches(ObjectExpression, ArrayExpression)',
+					message: 'Write the literal out, a property a line.',
+				},
+			],
+		},
 	},
 	{
 		files: ['package.json'],

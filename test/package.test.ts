@@ -2,16 +2,12 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import * as workflow from 'n8n-workflow';
-import { sendingOperations } from '../nodes/Pay/operations';
-import { Pay } from '../nodes/Pay/Pay.node';
-import { PayTrigger } from '../nodes/Pay/PayTrigger.node';
 import { parse } from 'yaml';
 import { newestOf, newMajors, whyNot } from '../dev/bump';
 import { temporaryFolder } from '../dev/children';
 import { ADDRESSES, obstacles } from '../dev/release';
 import { MATRIX, numberOf } from '../dev/versions';
 import manifest from '../package.json';
-import { fieldsIn } from './fields';
 import { allIn, read, rowsIn, sectionOf } from './markdown';
 
 const ROOT = join(__dirname, '..');
@@ -81,7 +77,6 @@ describe('the built programs', () => {
 		expect(sources).toEqual(
 			expect.arrayContaining(['nodes/Pay/Pay.node.ts', 'nodes/Pay/PayTrigger.node.ts']),
 		);
-		expect(sources.filter((source) => source.startsWith('nodes/')).length).toBeGreaterThan(40);
 	});
 });
 
@@ -101,7 +96,6 @@ describe('the bill of materials', () => {
 				bundled.add(name);
 			}
 		}
-		expect(components.length).toBeGreaterThan(3);
 		expect(components.map(({ name }) => name).sort()).toStrictEqual([...bundled].sort());
 	});
 
@@ -121,7 +115,6 @@ test("the project's address is the same wherever it stands", () => {
 	const plain = Object.values(ADDRESSES).map((address) =>
 		address.replace(/^git\+/, '').replace(/(\.git|#[a-z]+)$/, ''),
 	);
-	expect(plain).toHaveLength(7);
 	expect(new Set(plain)).toStrictEqual(new Set([manifest.homepage]));
 });
 
@@ -165,7 +158,6 @@ describe('the workflows of GitHub', () => {
 			for (const limit of allIn(read('.ci/run'), /^(?:within|timeout --kill-after=\d+) (\d+)/gm)) {
 				seconds += Number(limit);
 			}
-			expect(seconds).toBeGreaterThan(0);
 			const [job] = jobsOf(file).filter(({ steps = [] }) =>
 				steps.some((step) => step.run === '.ci/run'),
 			);
@@ -220,32 +212,6 @@ describe('the workflows of GitHub', () => {
 			expect(status).toBe(code);
 		},
 	);
-});
-
-test('every field takes an expression, but for a choice of resource or operation, whom a trigger takes, what it starts at and responds, and what allows an agent to pay', () => {
-	const fixed = [new Pay(), new PayTrigger()]
-		.flatMap(({ description }) => fieldsIn(description.properties))
-		.filter(({ noDataExpression }) => noDataExpression)
-		.map(({ name }) => name);
-	const permissions = sendingOperations.flatMap(({ requestOperation: { policy } }) =>
-		policy.agentPermission === 'not needed' ? [] : [policy.agentPermission.name],
-	);
-	expect(fixed).toStrictEqual(expect.arrayContaining(permissions));
-	expect([...new Set(fixed)].filter((name) => !permissions.includes(name)).sort()).toStrictEqual([
-		'allowNoKey',
-		'authentication',
-		'challengeField',
-		'decimalSign',
-		'matchField',
-		'matchValues',
-		'operation',
-		'resource',
-		'respond',
-		'responseBody',
-		'responseCode',
-		'skipRepeats',
-		'startWhen',
-	]);
 });
 
 test('the newest release is found by its number, and is no pre-release', () => {
@@ -341,8 +307,6 @@ test('a release of which npm lacks a part is not called a failure of its own', (
 describe("n8n's insides that CONTRIBUTING lists", () => {
 	const section = sectionOf('CONTRIBUTING.md', "## What is used of n8n's insides");
 	const [, ...insides] = rowsIn(section);
-
-	test('are nine', () => expect(insides).toHaveLength(9));
 
 	test.each(insides)('%s: its test names it', (inside, _use, _otherwise, cell) => {
 		const [name = 'timer'] = allIn(inside!, /`([^`]+)`/g);

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { bearerToken as fetchOrKeep, forgetToken } from '../../nodes/Pay/credential/accessToken';
 import type { Account, ClientCredentials } from '../../nodes/Pay/credential/connection';
 import { InputError } from '../../nodes/Pay/inputError';
+import { reasonInWords } from '../../nodes/Pay/service/reason';
 import type { TokenResponse, TokenPost } from '../../nodes/Pay/service/client';
 
 const SECRET = 'sEcr3t/+of=the:client é';
@@ -118,75 +119,25 @@ describe('one token for all who ask', () => {
 });
 
 describe('how long a token is used', () => {
-	test.each([
-		{
-			what: 'an hour',
-			life: 3600,
-			seconds: 3540,
-		},
-		{
-			what: 'two minutes',
-			life: 120,
-			seconds: 60,
-		},
-		{
-			what: 'one minute',
-			life: 60,
-			seconds: 30,
-		},
-		{
-			what: 'two seconds',
-			life: 2,
-			seconds: 1,
-		},
-		{
-			what: 'a text of digits',
-			life: '3600',
-			seconds: 3540,
-		},
-		{
-			what: 'no life told',
-			life: undefined,
-			seconds: 60,
-		},
-		{
-			what: 'a life of null',
-			life: null,
-			seconds: 60,
-		},
-		{
-			what: 'a life of 0',
-			life: 0,
-			seconds: 60,
-		},
-		{
-			what: 'a life of -1',
-			life: -1,
-			seconds: 60,
-		},
-		{
-			what: 'a life in words',
-			life: 'one hour',
-			seconds: 60,
-		},
-		{
-			what: 'a life without an end',
-			life: 1e999,
-			seconds: 60,
-		},
-	])('$what: until 60 s or half its life before its end', async ({ life, seconds }) => {
+	test.each<[unknown, number]>([
+		[3600, 3540],
+		['3600', 3540],
+		[120, 60],
+		[60, 30],
+		[2, 1],
+		[undefined, 60],
+		[null, 60],
+		[0, 60],
+		[-1, 60],
+		['one hour', 60],
+		[1e999, 60],
+	])('of a life of %p: for %d s', async (life, seconds) => {
 		const [who, { post, posted }] = [account(), endpoint(() => ({ expires_in: life }))];
 		await bearerToken(who, post);
 		now += seconds * 1000 - 1;
-		expect(await bearerToken(who, post)).toStrictEqual({
-			accessToken: 'token-1',
-			isFromEarlier: true,
-		});
+		expect((await bearerToken(who, post)).accessToken).toBe('token-1');
 		now += 1;
-		expect(await bearerToken(who, post)).toStrictEqual({
-			accessToken: 'token-2',
-			isFromEarlier: false,
-		});
+		expect((await bearerToken(who, post)).accessToken).toBe('token-2');
 		expect(posted).toHaveLength(2);
 	});
 
@@ -247,144 +198,56 @@ describe('failures', () => {
 		expect((await bearerToken(who, post)).accessToken).toBe('token-3');
 	});
 
-	test.each([
-		{
-			what: 'no connection',
-			response: { reason: { is: 'connectionFailed', code: 'ECONNREFUSED' } },
-			field: 'tokenUrl',
-			words: 'the token endpoint cannot be reached: the connection was refused (ECONNREFUSED)',
-		},
-		{
-			what: '300',
-			response: { statusCode: 300, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint redirects elsewhere (HTTP 300)',
-		},
-		{
-			what: '302',
-			response: { statusCode: 302, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint redirects elsewhere (HTTP 302)',
-		},
-		{
-			what: '307',
-			response: { statusCode: 307, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint redirects elsewhere (HTTP 307)',
-		},
-		{
-			what: '399',
-			response: { statusCode: 399, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint redirects elsewhere (HTTP 399)',
-		},
-		{
-			what: 'invalid_client',
-			response: { statusCode: 401, body: '{"error":"invalid_client"}' },
-			field: 'clientSecret',
-			words: 'the token endpoint rejected the client (HTTP 401, invalid_client)',
-		},
-		{
-			what: 'unauthorized_client',
-			response: { statusCode: 400, body: '{"error":"unauthorized_client"}' },
-			field: 'clientSecret',
-			words: 'the token endpoint rejected the client (HTTP 400, unauthorized_client)',
-		},
-		{
-			what: '401',
-			response: { statusCode: 401, body: '' },
-			field: 'clientSecret',
-			words: 'the token endpoint rejected the client (HTTP 401)',
-		},
-		{
-			what: '403',
-			response: { statusCode: 403, body: '' },
-			field: 'clientSecret',
-			words: 'the token endpoint rejected the client (HTTP 403)',
-		},
-		{
-			what: 'invalid_grant',
-			response: { statusCode: 400, body: '{"error":"invalid_grant"}' },
-			field: 'clientAuthentication',
-			words: 'the token endpoint rejected the request (HTTP 400, invalid_grant)',
-		},
-		{
-			what: 'invalid_request',
-			response: { statusCode: 400, body: '{"error":"invalid_request"}' },
-			field: 'clientAuthentication',
-			words: 'the token endpoint rejected the request (HTTP 400, invalid_request)',
-		},
-		{
-			what: 'unsupported_grant_type',
-			response: { statusCode: 400, body: '{"error":"unsupported_grant_type"}' },
-			field: 'clientAuthentication',
-			words: 'the token endpoint rejected the request (HTTP 400, unsupported_grant_type)',
-		},
-		{
-			what: '400',
-			response: { statusCode: 400, body: '' },
-			field: 'clientAuthentication',
-			words: 'the token endpoint rejected the request (HTTP 400)',
-		},
-		{
-			what: '415',
-			response: { statusCode: 415, body: '' },
-			field: 'clientAuthentication',
-			words: 'the token endpoint rejected the request (HTTP 415)',
-		},
-		{
-			what: '499',
-			response: { statusCode: 499, body: '' },
-			field: 'clientAuthentication',
-			words: 'the token endpoint rejected the request (HTTP 499)',
-		},
-		{
-			what: 'invalid_scope',
-			response: { statusCode: 400, body: '{"error":"invalid_scope"}' },
-			field: 'scope',
-			words: 'the token endpoint rejected the scope (HTTP 400, invalid_scope)',
-		},
-		{
-			what: '101',
-			response: { statusCode: 101, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint is failing (HTTP 101)',
-		},
-		{
-			what: '408',
-			response: { statusCode: 408, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint is failing (HTTP 408)',
-		},
-		{
-			what: '429',
-			response: { statusCode: 429, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint is failing (HTTP 429)',
-		},
-		{
-			what: '500',
-			response: { statusCode: 500, body: '' },
-			field: 'tokenUrl',
-			words: 'the token endpoint is failing (HTTP 500)',
-		},
-		{
-			what: '404',
-			response: { statusCode: 404, body: '' },
-			field: 'tokenUrl',
-			words: 'there is no token endpoint at this address (HTTP 404)',
-		},
-		{
-			what: '405',
-			response: { statusCode: 405, body: '' },
-			field: 'tokenUrl',
-			words: 'there is no token endpoint at this address (HTTP 405)',
-		},
-	])('$what: the field $field is named', async ({ response, field, words }) => {
-		const { post } = endpoint(() => response);
-		const failure = await bearerToken(account(), post).catch((error: unknown) => error);
+	const failureOf = async (who: Account, post: TokenPost) => {
+		const failure = await bearerToken(who, post).catch((error: unknown) => error);
 		expect(failure).toBeInstanceOf(InputError);
-		expect(failure).toMatchObject({ field, message: `Could not get an access token: ${words}` });
+		return failure as InputError;
+	};
+
+	test('an endpoint that cannot be reached is told with the reason', async () => {
+		const reason = { is: 'connectionFailed', code: 'ECONNREFUSED' } as const;
+		const { post } = endpoint(() => ({ reason }));
+		expect(await failureOf(account(), post)).toMatchObject({
+			field: 'tokenUrl',
+			message: `Could not get an access token: the token endpoint cannot be reached: ${reasonInWords(reason)}`,
+		});
+	});
+
+	const CLIENT = 'the token endpoint rejected the client';
+	const REQUEST = 'the token endpoint rejected the request';
+	const REDIRECTS = 'the token endpoint redirects elsewhere';
+	const FAILING = 'the token endpoint is failing';
+	const NONE = 'there is no token endpoint at this address';
+	test.each<[number, string, string, string]>([
+		[101, '', 'tokenUrl', `${FAILING} (HTTP 101)`],
+		[300, '', 'tokenUrl', `${REDIRECTS} (HTTP 300)`],
+		[399, '', 'tokenUrl', `${REDIRECTS} (HTTP 399)`],
+		[400, '', 'clientAuthentication', `${REQUEST} (HTTP 400)`],
+		[400, 'invalid_grant', 'clientAuthentication', `${REQUEST} (HTTP 400, invalid_grant)`],
+		[400, 'invalid_request', 'clientAuthentication', `${REQUEST} (HTTP 400, invalid_request)`],
+		[400, 'unauthorized_client', 'clientSecret', `${CLIENT} (HTTP 400, unauthorized_client)`],
+		[
+			400,
+			'invalid_scope',
+			'scope',
+			'the token endpoint rejected the scope (HTTP 400, invalid_scope)',
+		],
+		[401, '', 'clientSecret', `${CLIENT} (HTTP 401)`],
+		[401, 'invalid_client', 'clientSecret', `${CLIENT} (HTTP 401, invalid_client)`],
+		[403, '', 'clientSecret', `${CLIENT} (HTTP 403)`],
+		[404, '', 'tokenUrl', `${NONE} (HTTP 404)`],
+		[405, '', 'tokenUrl', `${NONE} (HTTP 405)`],
+		[408, '', 'tokenUrl', `${FAILING} (HTTP 408)`],
+		[429, '', 'tokenUrl', `${FAILING} (HTTP 429)`],
+		[499, '', 'clientAuthentication', `${REQUEST} (HTTP 499)`],
+		[500, '', 'tokenUrl', `${FAILING} (HTTP 500)`],
+	])('%d %s: the field %s is named', async (statusCode, code, field, words) => {
+		const body = code === '' ? '' : JSON.stringify({ error: code });
+		const { post } = endpoint(() => ({ statusCode, body }));
+		expect(await failureOf(account(), post)).toMatchObject({
+			field,
+			message: `Could not get an access token: ${words}`,
+		});
 	});
 
 	test.each([
@@ -397,38 +260,19 @@ describe('failures', () => {
 		{ what: 'a token with a line end', statusCode: 200, body: '{"access_token":"a\\r\\nX: y"}' },
 	])('a response that is $what holds no token', async ({ statusCode, body }) => {
 		const { post } = endpoint(() => ({ statusCode, body }));
-		const failure = await bearerToken(account(), post).catch((error: unknown) => error);
-		expect(failure).toBeInstanceOf(InputError);
-		expect(failure).toMatchObject({
+		expect(await failureOf(account(), post)).toMatchObject({
 			field: 'tokenUrl',
 			message: `Could not get an access token: the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
 		});
 	});
 
-	test.each([
-		{
-			type: 'none',
+	test.each([undefined, null, 'BEARER', 'Access', 7])(
+		'a token of type %p is taken',
+		async (type) => {
+			const { post } = endpoint(() => ({ token_type: type }));
+			expect((await bearerToken(account(), post)).accessToken).toBe('token-1');
 		},
-		{
-			type: null,
-		},
-		{
-			type: 'bearer',
-		},
-		{
-			type: 'BEARER',
-		},
-		{
-			type: 'Access',
-		},
-		{
-			type: 7,
-		},
-	])('a token whose type is $type is taken', async ({ type }) => {
-		const respond = () => (type === 'none' ? { token_type: undefined } : { token_type: type });
-		const got = await bearerToken(account(), endpoint(respond).post);
-		expect(got.accessToken).toBe('token-1');
-	});
+	);
 
 	test.each<{ what: string; members: object }>([
 		{
@@ -479,9 +323,8 @@ describe('failures', () => {
 			words: '"No ***"',
 		},
 	])('the words of the endpoint are told: $what', async ({ body, words }) => {
-		const got = bearerToken(account(), endpoint(() => ({ statusCode: 415, body })).post);
-		const failure = (await got.catch((error: unknown) => error)) as InputError;
-		expect(failure.advice).toBe(
+		const { post } = endpoint(() => ({ statusCode: 415, body }));
+		expect((await failureOf(account(), post)).advice).toBe(
 			`The endpoint said: ${words}. Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".`,
 		);
 	});
@@ -492,49 +335,36 @@ describe('failures', () => {
 		{ statusCode: 415, sendIn: 'json', others: '"Body", "Header" or "Header and JSON Body"' },
 	])('$statusCode: the other choices are named', async ({ statusCode, sendIn, others }) => {
 		const { post } = endpoint(() => ({ statusCode, body: '' }));
-		const got = bearerToken(account({ sendIn }), post);
-		const failure = (await got.catch((error: unknown) => error)) as InputError;
-		expect(failure.advice).toContain(`If they are right, choose another one: ${others}.`);
+		const { advice } = await failureOf(account({ sendIn }), post);
+		expect(advice).toContain(`If they are right, choose another one: ${others}.`);
 	});
 
 	test('what no other choice mends names none', async () => {
 		for (const statusCode of [302, 404, 429, 500]) {
 			const { post } = endpoint(() => ({ statusCode, body: '' }));
-			const got = bearerToken(account(), post);
-			const failure = (await got.catch((error: unknown) => error)) as InputError;
-			expect(failure.advice).not.toContain('Client Authentication');
+			const { advice } = await failureOf(account(), post);
+			expect(advice).not.toContain('Client Authentication');
 		}
 	});
 
 	test('an endpoint that repeats what it was sent gets neither secret nor token into an error', async () => {
-		// The positive control: what it repeats is there to be found.
-		const messages: string[] = [];
+		let echoed = '';
 		for (const sendIn of ['header', 'body', 'json', 'headerJson'] as const) {
 			for (const statusCode of [200, 302, 400, 401, 404, 500]) {
 				const repeating = async (_url: string, headers: object, body: string) => {
-					const echo = `${SECRET} t0ken-of-it ${JSON.stringify(headers)} ${body}`;
-					messages.push(echo);
-					const members = { error: echo, error_description: echo, token_type: echo };
-					return {
-						statusCode,
-						body: { ...members, access_token: 't0ken-of-it and more' },
-					};
+					echoed = `${SECRET} t0ken-of-it ${JSON.stringify(headers)} ${body}`;
+					const members = { error: echoed, error_description: echoed, token_type: echoed };
+					return { statusCode, body: { ...members, access_token: 't0ken-of-it and more' } };
 				};
 				const who = account({ sendIn });
-				const failure = (await bearerToken(who, repeating).catch(
-					(error: unknown) => error,
-				)) as InputError;
-				const everythingSaid = JSON.stringify([
-					failure.message,
-					failure.advice,
-					failure.field,
-					failure,
-				]);
-				for (const secret of secretsOf(who)) {
-					expect(messages.at(-1)).toContain(SECRET);
+				const failure = await failureOf(who, repeating);
+				// The control: the secret was there to be repeated.
+				expect(echoed).toContain(SECRET);
+				const { message, advice, field } = failure;
+				const everythingSaid = JSON.stringify([message, advice, field, failure]);
+				for (const secret of [...secretsOf(who), 't0ken']) {
 					expect(everythingSaid).not.toContain(secret);
 				}
-				expect(everythingSaid).not.toContain('t0ken');
 			}
 		}
 	});

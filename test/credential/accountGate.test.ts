@@ -196,14 +196,17 @@ test.each<{ name: string; other: object; expected: boolean }>([
 		other: { token: { pasted: 'another token' } },
 		expected: true,
 	},
-])('an account of $name is another one or not', async ({ other, expected }) => {
-	const gate = newGate();
-	const account = newAccount();
-	await gate.pass(account, requestThatGives(REFUSAL));
-	const ask = requestThatGives('tokenAccepted');
-	await gate.pass({ ...account, ...other } as Account, ask);
-	expect(ask.mock.calls.length).toBe(expected ? 1 : 0);
-});
+])(
+	'an account with $name is asked although this one was refused: $expected',
+	async ({ other, expected }) => {
+		const gate = newGate();
+		const account = newAccount();
+		await gate.pass(account, requestThatGives(REFUSAL));
+		const ask = requestThatGives('tokenAccepted');
+		await gate.pass({ ...account, ...other } as Account, ask);
+		expect(ask.mock.calls.length).toBe(expected ? 1 : 0);
+	},
+);
 
 test('a request that throws lets the next item ask', async () => {
 	const gate = newGate();

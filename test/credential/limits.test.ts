@@ -1,6 +1,9 @@
 import { InputError } from '../../nodes/Pay/inputError';
 import { readLimits } from '../../nodes/Pay/credential/limits';
 
+const CANNOT_BE_READ =
+	'No money goes out, because a limit of the Pay API credential cannot be read: ';
+
 /** @param unresolved those of the fields that were typed as an expression */
 const limitsOf = (fields: object, unresolved = {}) =>
 	readLimits({ limitPayments: true, ...fields }, { ...fields, ...unresolved });
@@ -55,8 +58,7 @@ test.each([
 
 test('where n8n does not say what an expression left empty, an empty limit is none that is known', () => {
 	const NOT_KNOWN = {
-		message:
-			'No money goes out, because a limit of the Pay API credential cannot be read: Highest Sum per Execution (highestSum) is empty, and n8n does not say whether an expression left it so',
+		message: `${CANNOT_BE_READ}Highest Sum per Execution (highestSum) is empty, and n8n does not say whether an expression left it so`,
 		advice:
 			'Run again. If that does not help, enter all three limits, or turn Limit Payments off and put the limits elsewhere.',
 	};
@@ -71,47 +73,48 @@ test('where n8n does not say what an expression left empty, an empty limit is no
 	expect(readLimits({ limitPayments: false, highestSum: '' }, undefined)).toStrictEqual({});
 });
 
-const CANNOT_BE_READ =
-	'No money goes out, because a limit of the Pay API credential cannot be read: ';
-test.each<{
-	name: string;
-	fields: object;
-	unresolved: object;
-	field: string;
-	why: string;
-	advice: string;
-}>([
+test.each<{ name: string; fields: object; unresolved: object; field: string }>([
 	{
 		name: 'an amount that is none',
 		fields: { highestPayment: 'much' },
 		unresolved: {},
 		field: 'highestPayment',
-		why: 'Highest Payment (highestPayment) must be a number, but is "much"',
-		advice:
-			'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
 	},
 	{
 		name: 'a sum of 0',
 		fields: { highestSum: '0' },
 		unresolved: {},
 		field: 'highestSum',
-		why: 'Highest Sum per Execution (highestSum) must be above 0, but is "0"',
-		advice: 'Check the value and where it comes from.',
 	},
 	{
 		name: 'an amount that an expression leaves empty',
 		fields: { highestPayment: '', highestSum: 5 },
 		unresolved: { highestPayment: '={{ $vars.most }}' },
 		field: 'highestPayment',
-		why: 'Highest Payment (highestPayment) is missing',
-		advice:
-			'Enter a number above 0. If it comes from an expression, check that the input item has the value the expression asks for.',
 	},
+	{
+		name: 'a switch that is neither on nor off',
+		fields: { limitPayments: 'yes', highestPayment: 5 },
+		unresolved: {},
+		field: 'limitPayments',
+	},
+	{
+		name: 'a switch that an expression leaves undefined',
+		fields: { limitPayments: undefined },
+		unresolved: {},
+		field: 'limitPayments',
+	},
+])('nothing goes out with $name', ({ fields, unresolved, field }) => {
+	const limits = limitsOf(fields, unresolved);
+	expect(limits).toBeInstanceOf(InputError);
+	expect(limits).toMatchObject({ field, message: expect.stringContaining(CANNOT_BE_READ) });
+});
+
+test.each<{ name: string; fields: object; unresolved: object; why: string; advice: string }>([
 	{
 		name: 'recipients that an expression leaves empty',
 		fields: { onlyRecipients: '' },
 		unresolved: { onlyRecipients: '={{ $vars.keys }}' },
-		field: 'onlyRecipients',
 		why: 'Only Recipients (onlyRecipients) holds no key',
 		advice: 'Enter the keys that may be paid, one a line.',
 	},
@@ -119,7 +122,6 @@ test.each<{
 		name: 'recipients that are blank',
 		fields: { onlyRecipients: ' \n' },
 		unresolved: {},
-		field: 'onlyRecipients',
 		why: 'Only Recipients (onlyRecipients) holds no key',
 		advice: 'Enter the keys that may be paid, one a line.',
 	},
@@ -127,30 +129,11 @@ test.each<{
 		name: 'limits of nothing',
 		fields: { highestPayment: '', highestSum: '', onlyRecipients: '' },
 		unresolved: {},
-		field: 'limitPayments',
 		why: 'Limit Payments (limitPayments) is on without a limit',
 		advice: 'Enter a limit, or turn it off.',
 	},
-	{
-		name: 'a switch that is neither on nor off',
-		fields: { limitPayments: 'yes', highestPayment: 5 },
-		unresolved: {},
-		field: 'limitPayments',
-		why: 'Limit Payments (limitPayments) must be true or false, but is text',
-		advice: 'Turn it on or off. An expression in it must give true or false.',
-	},
-	{
-		name: 'a switch that an expression leaves undefined',
-		fields: { limitPayments: undefined },
-		unresolved: {},
-		field: 'limitPayments',
-		why: 'Limit Payments (limitPayments) must be true or false, but is undefined',
-		advice: 'Turn it on or off. An expression in it must give true or false.',
-	},
-])('nothing goes out with $name', ({ fields, unresolved, field, why, advice }) => {
-	const limits = limitsOf(fields, unresolved);
-	expect(limits).toBeInstanceOf(InputError);
-	expect(limits).toMatchObject({ field, message: CANNOT_BE_READ + why, advice });
+])('nothing goes out with $name, in these words', ({ fields, unresolved, why, advice }) => {
+	expect(limitsOf(fields, unresolved)).toMatchObject({ message: CANNOT_BE_READ + why, advice });
 });
 
 test('nothing goes out where a limit cannot be read for another reason', () => {

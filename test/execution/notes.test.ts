@@ -1,6 +1,11 @@
 import type { INode } from 'n8n-workflow';
 import { compareResponse } from '../../nodes/Pay/execution/report/notes';
 import { openTally } from '../../nodes/Pay/execution/report/tally';
+import {
+	otherAddressInResponse,
+	otherAmountInResponse,
+	otherIdInResponse,
+} from '../../nodes/Pay/execution/words/result';
 import { OPERATIONS } from '../serviceOperations';
 
 const TRIGGER = 'https://n8n.example.com/webhook/pay/postback';
@@ -41,24 +46,26 @@ test.each<[string, unknown]>([
 	expect(doubtsAbout(response)).toStrictEqual([]);
 });
 
-const OTHER_AMOUNT =
-	'The service accepted "order-7" and names the amount 4100, but the request said 41. Ask the service what was carried out, and which unit it takes.';
-const OTHER_ID =
-	'The service accepted "order-7" and calls it "order-6". Ask the service what it accepted: postbacks may name the other one.';
+const OTHER_AMOUNT = otherAmountInResponse('order-7', '4100', 41);
+const OTHER_ID = otherIdInResponse('order-7', 'order-6', true);
 
 test.each<[string, unknown, string]>([
 	['another amount', { amount: 4100 }, OTHER_AMOUNT],
 	['another amount as text', { amount: '4100' }, OTHER_AMOUNT],
 	['another amount below the top', { data: { amount: 4100 } }, OTHER_AMOUNT],
 	['another amount in a list', [{ charge: { amount: 4100 } }], OTHER_AMOUNT],
-	['an amount with a currency', { amount: 'EUR 4100' }, OTHER_AMOUNT.replace('4100', 'EUR 4100')],
-	['a decimal comma', { amount: '0,01' }, OTHER_AMOUNT.replace('4100', '0,01')],
+	[
+		'an amount with a currency',
+		{ amount: 'EUR 4100' },
+		otherAmountInResponse('order-7', 'EUR 4100', 41),
+	],
+	['a decimal comma', { amount: '0,01' }, otherAmountInResponse('order-7', '0,01', 41)],
 	['another identifier', { external_id: 'order-6' }, OTHER_ID],
 	['another identifier below the top', { charge: { external_id: 'order-6' } }, OTHER_ID],
 	[
 		'the address of another wait',
 		{ charge: { postbackUrl: `${WAIT}?signature=n8n-token` } },
-		`The service accepted "order-7" and sends its postbacks to ${WAIT}, but the request said ${TRIGGER}. It may be an earlier request with this External ID: ask the service what it accepted.`,
+		otherAddressInResponse('order-7', WAIT, TRIGGER),
 	],
 ])('a response with %s: one doubt names both', (_, response, doubt) => {
 	expect(doubtsAbout(response)).toStrictEqual([doubt]);
@@ -70,9 +77,4 @@ test('what is named may be as long as a response: a doubt has its beginning', ()
 	const doubts = doubtsAbout({ amount: long, external_id: long, postbackUrl: address });
 	expect(doubts).toHaveLength(3);
 	for (const doubt of doubts) expect(doubt.length).toBeLessThan(600);
-});
-
-test('an older charge under the same External ID: what differs is told', () => {
-	const older = { result: { external_id: 'order-7', amount: 4100, postbackUrl: WAIT } };
-	expect(doubtsAbout(older)).toHaveLength(2);
 });

@@ -1,8 +1,8 @@
 import type { IExecuteFunctions, INode } from 'n8n-workflow';
 import type { Account } from '../../nodes/Pay/credential/connection';
 import type { Records } from '../../nodes/Pay/execution/memory/RunRecords';
-import { openLedger } from '../../nodes/Pay/execution/ledger/ledger';
 import type { Ready } from '../../nodes/Pay/execution/item';
+import { cancelled } from '../../nodes/Pay/execution/words/refusal';
 import { readSettings } from '../../nodes/Pay/execution/read';
 import type { Run } from '../../nodes/Pay/execution/runState';
 import { sendBatch } from '../../nodes/Pay/execution/send';
@@ -10,6 +10,7 @@ import { openTally } from '../../nodes/Pay/execution/report/tally';
 import { AccountGate } from '../../nodes/Pay/credential/accountGate';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { OPERATIONS, type Kind } from '../serviceOperations';
+import { ledgerOf } from './ledgerOf';
 
 const PASTED = { pasted: 'token-of-the-test' };
 let clients = 0;
@@ -96,17 +97,7 @@ function runOf(
 		context: {} as IExecuteFunctions,
 		operation,
 		settings: readSettings({}, 10),
-		ledger: openLedger(
-			{},
-			{
-				operation,
-				executionId: '42',
-				node: 'Pay',
-				run: '0',
-				isTool: false,
-				credentialId: '1',
-			},
-		),
+		ledger: ledgerOf({}, { operation }),
 		isSuperseded: false,
 		gate: newGate(),
 		expectations: {},
@@ -123,6 +114,11 @@ function runOf(
 		tally: openTally({ name: 'Pay' } as INode, operation, 1, goesOn),
 	};
 	return { run, asked: calls };
+}
+
+/** Waits until something has come about. */
+async function until(isSo: () => boolean): Promise<void> {
+	while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
 }
 
 const outcomes = (done: Awaited<ReturnType<typeof sendBatch>>) =>
@@ -163,7 +159,7 @@ test('under "stop" an item whose token comes after another one failed does not s
 	const { run, asked } = runOf(status(422), { goesOn: false });
 	const slow = client();
 	run.postTokenRequest = async () => {
-		await new Promise((resolve) => setTimeout(resolve, 20));
+		await until(() => run.tally.isStopping);
 		return { statusCode: 200, body: { access_token: 'late' } };
 	};
 	const done = await sendBatch(run, [ready('late', slow), ready('failing')]);
@@ -307,28 +303,23 @@ describe('with a token that was kept', () => {
 });
 
 describe('two runs of one execution at once, as an agent makes them', () => {
-	/** Runs of two tools over one ledger; the second is recorded only when the first is under way. */
+	/** Runs of two tools over one ledger; the first has no response before the second was sent or refused. */
 	async function both(first: Ready, second: Ready, nodes: [string, string]) {
-		let release = () => {};
-		const held = new Promise<void>((resolve) => (release = resolve));
-		const slow: HttpRequest = async () => {
-			await held;
-			return { statusCode: 200, body: '{}' };
-		};
-		const [one, two] = [runOf(slow), runOf(slow)];
+		let isSecondDone = false;
+		const [one, two] = [
+			runOf(async (request) => {
+				await until(() => isSecondDone);
+				return await ok(request);
+			}),
+			runOf(ok),
+		];
 		const store = {};
-		const about = {
-			operation: OPERATIONS.payment,
-			executionId: '42',
-			run: '0',
-			isTool: true,
-			credentialId: '1',
-		} as const;
-		one.run.ledger = openLedger(store, { ...about, node: nodes[0] });
-		two.run.ledger = openLedger(store, { ...about, node: nodes[1] });
-		const sending = [sendBatch(one.run, [first]), sendBatch(two.run, [second])];
-		setTimeout(release, 20);
-		const done = (await Promise.all(sending)).flat();
+		one.run.ledger = ledgerOf(store, { isTool: true, node: nodes[0] });
+		two.run.ledger = ledgerOf(store, { isTool: true, node: nodes[1] });
+		const firstSent = sendBatch(one.run, [first]);
+		const ofSecond = await sendBatch(two.run, [second]);
+		isSecondDone = true;
+		const done = [...(await firstSent), ...ofSecond];
 		return { done, sent: one.asked.requests.length + two.asked.requests.length, two };
 	}
 
@@ -368,20 +359,14 @@ test('a run that waits for the token of another run keeps its own time-out and c
 	const short = runOf(ok);
 	short.run.settings.timeout = 30;
 	const [late] = await sendBatch(short.run, [ready('b', token)]);
-	expect(late?.result).toMatchObject({
-		outcome: 'notSent',
-		message:
-			'Could not get an access token: the token endpoint cannot be reached: the time-out passed',
-	});
+	expect(late?.result).toMatchObject({ outcome: 'notSent', field: 'tokenUrl' });
 	const cancel = new AbortController();
 	const stopped = runOf(ok, { signal: cancel.signal });
 	const waiting = sendBatch(stopped.run, [ready('c', token)]);
-	setTimeout(() => cancel.abort(), 20);
+	await until(() => stopped.asked.recorded.length > 0);
+	cancel.abort();
 	const [done] = await waiting;
-	expect(done?.result).toMatchObject({
-		outcome: undefined,
-		message: 'The execution was cancelled before it came to this item',
-	});
+	expect(done?.result).toMatchObject({ outcome: undefined, message: cancelled().message });
 	expect([short, stopped].map(({ asked }) => asked.removed)).toStrictEqual([[['b']], [['c']]]);
 	expect([short, stopped].flatMap(({ asked }) => asked.requests)).toStrictEqual([]);
 	hang();

@@ -6,13 +6,16 @@ import * as results from '../../nodes/Pay/execution/words/result';
 import * as runs from '../../nodes/Pay/execution/words/run';
 import { InputError } from '../../nodes/Pay/inputError';
 import { unitsOf } from '../../nodes/Pay/service/amounts';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { Policy } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
+import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
 import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
 
 /*
- * All that people read of a run, with its variables filled in, one after another. Print it with
+ * All that people read of a run, with its variables filled in, one after another; a refusal begins with the
+ * field that it names. Here alone stands how it is worded. Print it with
  * `npx ts-node test/execution/sentences.ts`; sentences.txt beside it is what it printed last.
  */
 
@@ -33,6 +36,8 @@ function attempt(kind: Kind, outcome: Attempt['outcome'], run = '0'): Attempt {
 		outcome,
 	};
 }
+
+const orders = (count: number) => Array.from({ length: count }, (_, index) => `order-${index + 1}`);
 
 const toolAttempt = (kind: Kind): Attempt => ({
 	...attempt(kind, 'accepted'),
@@ -55,6 +60,7 @@ const withConflict = (kind: Kind, meaning: Policy['conflict'], statusCodes: numb
 	OPERATIONS[kind].policy.conflict === meaning
 		? [...statusCodes, 409].sort((one, other) => one - other)
 		: statusCodes;
+const CONNECTION_LOST = Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
 const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
@@ -99,10 +105,18 @@ const REFUSALS: Examples<typeof refusals> = {
 	sentInThisExecution: onlyWhere(isOnce, (kind) => [
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'unknown', '1')),
+		refusals.sentInThisExecution(wordsOf(kind), {
+			...attempt(kind, 'accepted'),
+			amount: undefined,
+		}),
 		refusals.sentInThisExecution(wordsOf(kind), toolAttempt(kind)),
 	]),
 	acceptedWithOtherDetails: onlyWhere(isOnce, (kind) => [
 		refusals.acceptedWithOtherDetails(wordsOf(kind), attempt(kind, 'accepted')),
+		refusals.acceptedWithOtherDetails(wordsOf(kind), {
+			...attempt(kind, 'accepted'),
+			amount: undefined,
+		}),
 	]),
 	sentUnderAnotherId: onlyWhere(isOnce, (kind) => [
 		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'accepted')),
@@ -114,10 +128,12 @@ const REFUSALS: Examples<typeof refusals> = {
 	stillRecorded: () => [
 		refusals.stillRecorded(['order-7']),
 		refusals.stillRecorded(['order-7', 'order-8']),
-		refusals.stillRecorded(Array.from({ length: 12 }, (_, index) => `order-${index + 1}`)),
+		refusals.stillRecorded(orders(10)),
+		refusals.stillRecorded(orders(12)),
 	],
 	checkFailed: onlyWhere(isRecorded, (kind) => [
 		refusals.checkFailed(wordsOf(kind), new Error('database is locked')),
+		refusals.checkFailed(wordsOf(kind), CONNECTION_LOST),
 		refusals.checkFailed(wordsOf(kind), NO_WORKFLOW),
 	]),
 	listWasFull: onlyWhere(isRecorded, (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)]),
@@ -165,9 +181,33 @@ const PAGE = '<html><body><hr><center>nginx</center></body></html>';
 const OVER_HTTP =
 	'<html><hr><center>nginx</center>plain HTTP request was sent to HTTPS port</html>';
 
+/** Responses of which so much is quoted. */
+const RESPONSES: unknown[] = [
+	'',
+	'no',
+	'x'.repeat(500),
+	'long '.repeat(200),
+	PAGE,
+	OVER_HTTP,
+	UNPUBLISHED,
+	{ message: 'no funds' },
+	{ message: 'no funds', code: 7 },
+	{ message: { code: 7 } },
+];
+
+/** Rejections with a postback's address, of which the first two may be for it. */
+const ADDRESS_REJECTIONS: Array<Omit<RequestResult, 'outcome'>> = [
+	{ statusCode: 422, response: { callback_url: 'too long' } },
+	{ statusCode: 200, response: 'webhook?', reason: { is: 'saidNo', path: 'status' } },
+	{ statusCode: 422, response: { code: 'no' } },
+	{ statusCode: 422 },
+	{ statusCode: 404, response: { callback_url: 'too long' } },
+	{ statusCode: 422, response: `${'long '.repeat(200)}callback` },
+];
+
 /** The statuses with words of their own, those of all operations and those of this one; 409 by its policy. */
 function statusesOf(kind: Kind): number[] {
-	const ofAll = [307, 400, 401, 403, 404, 429];
+	const ofAll = [307, 399, 400, 401, 403, 404, 405, 429];
 	const known = [...ofAll, 409];
 	const own = Object.keys(wordsOf(kind).whenRejected ?? {}).map(Number);
 	return [...ofAll, ...own.filter((status) => !known.includes(status))];
@@ -188,11 +228,13 @@ const RESULTS: Examples<typeof results> = {
 			{ outcome: 'rejected', statusCode: 429, retryAfter: 30 },
 			{ pace: { batchSize: 1, items: 20 } },
 		),
-		results.rejectedInWords(
-			wordsOf(kind),
-			ID,
-			{ outcome: 'rejected', statusCode: 422, response: { callback_url: 'too long' } },
-			{ postbackUrl: 'https://n8n.example.com/webhook-waiting/42/pay-postback' },
+		...ADDRESS_REJECTIONS.map((result) =>
+			results.rejectedInWords(
+				wordsOf(kind),
+				ID,
+				{ outcome: 'rejected', ...result },
+				{ postbackUrl: 'https://n8n.example.com/webhook-waiting/42/pay-postback' },
+			),
 		),
 		...onlyWhere(isJudged, () => [
 			results.rejectedInWords(wordsOf(kind), ID, {
@@ -202,7 +244,7 @@ const RESULTS: Examples<typeof results> = {
 				reason: { is: 'saidNo', path: 'statusCode' },
 			}),
 		])(kind),
-		...['', 'no', 'long '.repeat(200), PAGE, OVER_HTTP].map((response) =>
+		...RESPONSES.map((response) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',
 				statusCode: 400,
@@ -232,7 +274,15 @@ const RESULTS: Examples<typeof results> = {
 	unknownInWords: (kind) => [
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),
 		...(isOnce(kind)
-			? [results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER)]
+			? [
+					results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER),
+					results.unknownInWords(
+						wordsOf(kind),
+						ID,
+						{ outcome: 'unknown', statusCode: 504, response: 'late' },
+						EARLIER,
+					),
+				]
 			: []),
 		...onlyWhere(isJudged, () => [
 			results.unknownInWords(wordsOf(kind), ID, {
@@ -277,6 +327,9 @@ const RUNS: Examples<typeof runs> = {
 		runs.failuresInWords(summary(kind, 2, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, ['rejected'])),
 		runs.failuresInWords(summary(kind, 1, [undefined])),
+		runs.failuresInWords(summary(kind, 12, Array<Outcome>(12).fill('unknown'))),
+		runs.failuresInWords(summary(kind, 2, ['accepted', 'accepted'])),
+		runs.failuresInWords(summaryWithoutIds(kind, 1)),
 	],
 	stoppedInWords: (kind) => [
 		runs.stoppedInWords(summary(kind, 3, ['accepted']), true),
@@ -285,14 +338,17 @@ const RUNS: Examples<typeof runs> = {
 	doubtsInWords: () => [
 		runs.doubtsInWords({ doubts: new Set() }),
 		runs.doubtsInWords({ doubts: new Set(['A first doubt.', 'A second one.']) }),
-		runs.doubtsInWords({
-			doubts: new Set(Array.from({ length: 12 }, (_, index) => `Doubt ${index + 1}.`)),
-		}),
+		...[10, 11, 12].map((count) =>
+			runs.doubtsInWords({ doubts: new Set(orders(count).map((id) => `Doubt of ${id}.`)) }),
+		),
 	],
 	othersInWords: (kind) => [
 		runs.othersInWords(summary(kind, 3, ['rejected']), 0),
 		runs.othersInWords(summary(kind, 4, ['accepted', 'unknown', 'rejected', 'notSent']), 1),
+		runs.othersInWords(summary(kind, 21, Array<Outcome>(21).fill('rejected')), 0),
 		runs.othersInWords(summary(kind, 23, Array<Outcome>(23).fill('rejected')), 0),
+		runs.othersInWords(summary(kind, 2, ['unknown', 'accepted']), 0),
+		runs.othersInWords(summary(kind, 1, ['unknown']), 0),
 		runs.othersInWords(summaryWithoutIds(kind, 2), 0),
 	],
 };
@@ -300,7 +356,10 @@ const RUNS: Examples<typeof runs> = {
 function textOf(example: Example): string {
 	if (example === undefined) return '(nothing)';
 	if (typeof example === 'string') return example;
-	if (example instanceof InputError) return `${example.message}\n\t${example.advice}`;
+	if (example instanceof InputError) {
+		const field = example.field === '' ? 'no field' : example.field;
+		return `${field}: ${example.message}\n\t${example.advice}`;
+	}
 	return `${example.message}\n\t${example.description}`;
 }
 

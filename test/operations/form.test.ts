@@ -3,10 +3,11 @@ import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
+import { fieldsIn } from '../fields';
 import { REGISTERED } from '../serviceOperations';
 
 /** A field and all below it, one a line: its path, type, default, choices and settings. */
-function fieldsOf(properties: INodeProperties[], path: string): string[] {
+function linesOf(properties: INodeProperties[], path: string): string[] {
 	return properties.flatMap((field) => {
 		const { name, type, options = [], default: value, ...more } = field;
 		const at = `${path}.${name}`;
@@ -17,8 +18,8 @@ function fieldsOf(properties: INodeProperties[], path: string): string[] {
 		const { multipleValueButtonText: _words, ...set } = typeOptions ?? {};
 		const facts = { value, choices, required, noDataExpression, set, displayOptions };
 		const below = options.flatMap((option) => {
-			if ('values' in option) return fieldsOf(option.values, `${at}.${option.name}`);
-			return 'type' in option ? fieldsOf([option], at) : [];
+			if ('values' in option) return linesOf(option.values, `${at}.${option.name}`);
+			return 'type' in option ? linesOf([option], at) : [];
 		});
 		return [`${at} ${type} ${JSON.stringify(facts)}`, ...below];
 	});
@@ -64,16 +65,22 @@ test('what saved workflows and credentials rest on has not changed: policies, na
 		...REGISTERED.map(({ operation }) => policyOf(operation)),
 		...REGISTERED.flatMap(({ operation }) => meaningsOf(operation)),
 		`pay ${factsOf(pay)}`,
-		...fieldsOf(pay.properties, 'pay'),
+		...linesOf(pay.properties, 'pay'),
 		`payTrigger ${factsOf(trigger)}`,
-		...fieldsOf(trigger.properties, 'payTrigger'),
+		...linesOf(trigger.properties, 'payTrigger'),
 		`${credential.name} ${factsOf(credential)}`,
-		...fieldsOf(credential.properties, credential.name),
+		...linesOf(credential.properties, credential.name),
 	];
 	// n8n stores what differs from the default only, so a changed default changes what is saved. What
 	// is meant to change: npx jest test/operations/form -u
 	expect(`\n${lines.join('\n')}\n`).toMatchSnapshot();
-	expect(lines.length).toBeGreaterThan(60);
+});
+
+test('what allows an agent to pay takes no expression: an item, or the model, would decide', () => {
+	const permissions = fieldsIn(new Pay().description.properties).filter(
+		({ name }) => name === 'allowAiPayments',
+	);
+	expect(permissions.map(({ noDataExpression }) => noDataExpression)).toStrictEqual([true]);
 });
 
 test('no display condition is a regular expression: n8n tests one under a clock, and fails the reading', () => {
@@ -87,14 +94,14 @@ test('no display condition is a regular expression: n8n tests one under a clock,
 	expect(conditions).not.toMatch(/"_cnd":\{"regex":/);
 });
 
-test.each([new Pay(), new PayTrigger()])(
-	'the node names the test of its credential: %#',
-	(node) => {
-		const [credential] = node.description.credentials!;
-		const { credentialTest } = node.methods as { credentialTest: Record<string, unknown> };
-		expect(Object.keys(credentialTest)).toStrictEqual([credential!.testedBy]);
-	},
-);
+test.each([
+	{ name: 'Pay', node: new Pay() },
+	{ name: 'Pay Trigger', node: new PayTrigger() },
+])('the node $name names the test of its credential', ({ node }) => {
+	const [credential] = node.description.credentials!;
+	const { credentialTest } = node.methods as { credentialTest: Record<string, unknown> };
+	expect(Object.keys(credentialTest)).toStrictEqual([credential!.testedBy]);
+});
 
 test('n8n’s editor takes no field for the choice of an authentication', () => {
 	const { credentials, properties } = new Pay().description;

@@ -5,7 +5,12 @@ import { refusalOf } from '../refusal';
 import { resultOfRefusal } from '../../nodes/Pay/execution/report/itemResult';
 import { compareResponse } from '../../nodes/Pay/execution/report/notes';
 import { openTally } from '../../nodes/Pay/execution/report/tally';
-import { notSentInWords, rejectedInWords } from '../../nodes/Pay/execution/words/result';
+import {
+	notSentInWords,
+	otherIdInResponse,
+	rejectedInWords,
+} from '../../nodes/Pay/execution/words/result';
+import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { postRequest, type RequestResult } from '../../nodes/Pay/service/client';
 import type { Identifier, MemberTree, Words } from '../../nodes/Pay/service/contract';
 import type { Account } from '../../nodes/Pay/credential/connection';
@@ -107,35 +112,25 @@ test('its field says what the External ID is of, and its refusals too', () => {
 		displayName: 'External ID',
 		description: 'The External ID of the payment that this is about',
 	});
-	expect(refusalOf(() => read(() => ''))).toMatchObject({
-		message: 'External ID (external_id) is missing',
-		advice:
-			'Enter the External ID of the payment, for example {{ $json.external_id }}. If it comes from an expression, check that the input item has that field.',
-	});
+	expect(refusalOf(() => read(() => ''))?.advice).toContain(
+		'Enter the External ID of the payment, for example {{ $json.external_id }}.',
+	);
 	expect(refusalOf(() => read(() => 1.5))?.advice).toBe(
 		'Pass the External ID of the payment as text, so that no digit is lost, for example {{ $json.external_id }}.',
 	);
 });
 
-test.each<{ members: MemberTree; advice: string }>([
-	{
-		members: OPERATIONS.payment.members,
-		advice: 'Ask the service what it accepted: postbacks may name the other one.',
-	},
-	{
-		members: { external_id: 'string' },
-		advice: 'Ask the service what it accepted.',
-	},
+test.each<{ members: MemberTree; hasPostback: boolean }>([
+	{ members: OPERATIONS.payment.members, hasPostback: true },
+	{ members: { external_id: 'string' }, hasPostback: false },
 ])(
-	'only an operation with a postback is told that one may name another: $advice',
-	({ members, advice }) => {
-		const { payment } = OPERATIONS;
+	'an operation of which a response names another id hears of postbacks: $hasPostback',
+	({ members, hasPostback }) => {
 		const node = { name: 'Pay' } as INode;
-		const tally = openTally(node, { words: payment.words, members }, 1, false);
+		const { words } = OPERATIONS.payment;
+		const tally = openTally(node, { words, members }, 1, false);
 		compareResponse(tally, { external_id: 'a' }, { external_id: 'b' });
-		expect([...tally.doubts]).toStrictEqual([
-			`The service accepted "a" and calls it "b". ${advice}`,
-		]);
+		expect([...tally.doubts]).toStrictEqual([otherIdInResponse('a', 'b', hasPostback)]);
 	},
 );
 
@@ -146,65 +141,53 @@ test('an operation says what to do after a status that means something else for 
 	};
 	const resultWith = (statusCode: number) =>
 		rejectedInWords(words, 'payout-7', { outcome: 'rejected', statusCode }).description;
-	expect(resultWith(404)).toBe(
-		'The request was sent, and the service or a proxy on the way rejected it. The service does not know "payout-7".',
-	);
-	expect(resultWith(429)).toBe(
-		'The request was sent, and the service or a proxy on the way rejected it. Wait a while, then run again.',
-	);
+	expect(resultWith(404)).toContain('The service does not know "payout-7".');
+	expect(resultWith(429)).not.toContain('The service does not know');
 });
 
-test.each<{ what: string; result: RequestResult; expected: string }>([
+const STAYS = 'Payment "payout-7" may still go out.';
+test.each<{ what: string; result: RequestResult; isSaid: boolean }>([
 	{
 		what: 'rejected by a status',
 		result: { outcome: 'rejected', statusCode: 422 },
-		expected:
-			'The request was sent, and the service or a proxy on the way rejected it. Payment "payout-7" may still go out. Correct the item, then run again.',
+		isSaid: true,
 	},
 	{
 		what: 'rejected by the words of its response',
 		result: { outcome: 'rejected', statusCode: 200, reason: { is: 'saidNo', path: 'status' } },
-		expected:
-			'The request was sent, and the service rejected it: "status" has one of the Rejected Values of the Pay API credential. Payment "payout-7" may still go out. Correct the item, then run again.',
+		isSaid: true,
 	},
 	{
-		what: 'rejected by a status that it has advice for',
+		what: 'rejected by an n8n without such a workflow',
+		result: { outcome: 'rejected', statusCode: 404, response: UNPUBLISHED },
+		isSaid: true,
+	},
+	{
+		what: 'rejected by a status that it has advice of its own for',
 		result: { outcome: 'rejected', statusCode: 409 },
-		expected:
-			'The request was sent, and the service or a proxy on the way rejected it. It is too late: payment "payout-7" was carried out.',
+		isSaid: false,
 	},
-])('a cancellation that is $what says what stays as it was', ({ result, expected }) => {
-	expect(rejectedInWords(CANCELLATION_WORDS, 'payout-7', result).description).toBe(expected);
+])('a cancellation that is $what says that the payment may still go out: $isSaid', (row) => {
+	const { description } = rejectedInWords(CANCELLATION_WORDS, 'payout-7', row.result);
+	expect(description.includes(STAYS)).toBe(row.isSaid);
+	expect(description.includes('It is too late')).toBe(!row.isSaid);
 });
 
-test('a cancellation that was not sent says what stays as it was', () => {
-	const result: RequestResult = { outcome: 'notSent' };
-	expect(notSentInWords(CANCELLATION_WORDS, 'payout-7', result).description).toBe(
-		'The service did not get the whole request, so it cannot have carried it out. Payment "payout-7" may still go out. Check the Base URL of the Pay API credential and the network, then run again.',
-	);
+test('a cancellation that was not sent says that the payment may still go out', () => {
+	const { description } = notSentInWords(CANCELLATION_WORDS, 'payout-7', { outcome: 'notSent' });
+	expect(description).toContain(STAYS);
 });
 
-test.each<{ end: 'notSent' | 'notReached' | 'duplicate'; expected: string }>([
-	{
-		end: 'notSent',
-		expected:
-			'Nothing was sent for this item. Payment "payout-7" may still go out. Check the parameters of this item and the credential, then run again.',
-	},
-	{
-		end: 'notReached',
-		expected:
-			'It was not sent in this run: an earlier run may have sent it. Payment "payout-7" may still go out. Check the parameters of this item and the credential, then run again.',
-	},
-	{
-		end: 'duplicate',
-		expected:
-			'This item was not sent now. Check the parameters of this item and the credential, then run again.',
-	},
+test.each<{ end: 'notSent' | 'notReached' | 'duplicate'; isSaid: boolean }>([
+	{ end: 'notSent', isSaid: true },
+	{ end: 'notReached', isSaid: true },
+	{ end: 'duplicate', isSaid: false },
 ])(
-	'a cancellation that this package refuses, as $end, says what stays as it was',
-	({ end, expected }) => {
+	'a cancellation that this package refuses, as $end, says that the payment may still go out: $isSaid',
+	({ end, isSaid }) => {
 		const operation = { kind: 'cancellation', words: CANCELLATION_WORDS };
 		const error = new Error('the token could not be fetched');
-		expect(resultOfRefusal(operation, 'payout-7', error, end).description).toBe(expected);
+		const { description } = resultOfRefusal(operation, 'payout-7', error, end);
+		expect(description.includes(STAYS)).toBe(isSaid);
 	},
 );

@@ -15,8 +15,6 @@ import { REGISTERED } from '../serviceOperations';
 
 const ROOT = join(__dirname, '..', '..');
 
-const TEXT = readFileSync(join(ROOT, 'sandbox/openapi.yaml'), 'utf8');
-
 /** Where the values of an example stand in a form: amount, split.recipient.username … */
 function typedPaths(typed: unknown, path = ''): string[] {
 	if (Array.isArray(typed)) return typedPaths(typed[0], path);
@@ -26,20 +24,14 @@ function typedPaths(typed: unknown, path = ''): string[] {
 	);
 }
 
-test.each<[string, [string, string], unknown]>([
-	['has no fault', ['', ''], undefined],
-	[
-		'with a body that may be required has one',
-		['required: true', 'required: maybe'],
-		expect.any(Error),
-	],
-])('by the OpenAPI standard openapi.yaml %s', async (_what, [from, to], expected) => {
-	const apiSpec = parse(TEXT.replace(from, to)) as Parameters<typeof middleware>[0]['apiSpec'];
+test('openapi.yaml has no fault by the OpenAPI standard', async () => {
+	const text = readFileSync(join(ROOT, 'sandbox/openapi.yaml'), 'utf8');
+	const apiSpec = parse(text) as Parameters<typeof middleware>[0]['apiSpec'];
 	const [first] = middleware({ apiSpec, validateApiSpec: true }) as [RequestHandler];
 	const error = await new Promise<unknown>((done) => {
 		void first({ app: express() } as unknown as Request, {} as Response, done);
 	});
-	expect(error).toStrictEqual(expected);
+	expect(error).toBeUndefined();
 });
 
 /** A section of docs/service.md by its number. */
@@ -71,23 +63,6 @@ function documented({ operation, description }: (typeof REGISTERED)[number]) {
 	}
 	return members;
 }
-
-/** The members that the editor shows of an operation's output before it ran. */
-function previewOf(resource: string, operation: string): string[] {
-	const file = join(ROOT, 'nodes/Pay/__schema__/v1.0.0', resource, `${operation}.json`);
-	const { properties = {} } = JSON.parse(readFileSync(file, 'utf8')) as {
-		properties?: object;
-	};
-	return Object.keys(properties);
-}
-
-test.each(
-	resources.flatMap(({ value, operations }) =>
-		operations.map(({ option }) => [value, option.value] as const),
-	),
-)('the editor has a preview of the output of %s %s', (resource, operation) => {
-	expect(previewOf(resource, operation).length).toBeGreaterThan(0);
-});
 
 test('a kind is that of one operation', () => {
 	const kinds = REGISTERED.map(({ kind }) => kind);

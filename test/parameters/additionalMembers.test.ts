@@ -237,6 +237,10 @@ describe.each(KINDS)('%s', (kind) => {
 
 const RING: Record<string, unknown> = {};
 RING.ring = RING;
+/** What is wrong with it follows: json.test.ts. */
+const NOT_JSON = expect.stringContaining(
+	'Additional Members (additionalMembers) must be valid JSON: ',
+) as string;
 test.each<{ what: string; value: unknown; message: string }>([
 	{
 		what: 'a list',
@@ -251,38 +255,27 @@ test.each<{ what: string; value: unknown; message: string }>([
 	{
 		what: 'a text that is no JSON',
 		value: 'a: 1',
-		message:
-			"Additional Members (additionalMembers) must be valid JSON: JSON value expected but got 'a' at position 0",
+		message: NOT_JSON,
 	},
 	{
 		what: 'two members of one name',
 		value: '{"a":1,"a":2}',
-		message:
-			"Additional Members (additionalMembers) must be valid JSON: Duplicate key 'a' encountered at position 8",
+		message: NOT_JSON,
 	},
 	{
 		what: 'an integer that JSON would round',
 		value: '{"a":12345678901234567890}',
-		message:
-			'Additional Members (additionalMembers) must be valid JSON: the number 12345678901234567890 has too many digits to keep them all; write it as text',
-	},
-	{
-		what: 'a fraction that JSON would round',
-		value: '{"a":0.1234567890123456789}',
-		message:
-			'Additional Members (additionalMembers) must be valid JSON: the number 0.1234567890123456789 has too many digits to keep them all; write it as text',
+		message: NOT_JSON,
 	},
 	{
 		what: 'a number that cannot be kept, from an expression',
 		value: { a: 2 ** 60 },
-		message:
-			'Additional Members (additionalMembers) must be valid JSON: the number 1152921504606847000 has too many digits to keep them all; write it as text',
+		message: NOT_JSON,
 	},
 	{
 		what: 'a ring',
 		value: RING,
-		message:
-			'Additional Members (additionalMembers) must be valid JSON: JSON value expected but reached end of input at position 0',
+		message: NOT_JSON,
 	},
 	{
 		what: 'a thousand levels',
@@ -292,8 +285,7 @@ test.each<{ what: string; value: unknown; message: string }>([
 	{
 		what: 'a hundred thousand levels',
 		value: '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5),
-		message:
-			'Additional Members (additionalMembers) must be valid JSON: Maximum call stack size exceeded',
+		message: NOT_JSON,
 	},
 	{
 		what: '__proto__',
@@ -319,7 +311,7 @@ test.each<{ what: string; value: unknown; message: string }>([
 ])('$what is refused', ({ value, message }) => {
 	expect(refusal('qrCode', value)).toMatchObject({
 		field: 'additionalMembers',
-		message: message,
+		message,
 	});
 });
 

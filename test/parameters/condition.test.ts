@@ -8,9 +8,7 @@ import {
 } from '../../nodes/Pay/parameters/condition';
 import type { StatusWords } from '../../nodes/Pay/service/postbackState';
 import { refusalOf } from '../refusal';
-
-/** Reads parameters from an object, as n8n gives those of an item. */
-const reading = (values: Readonly<Record<string, unknown>>) => (name: string) => values[name];
+import { reading } from './reading';
 
 test('the fields follow the choice by its name, and are shown for one choice each', () => {
 	const fields = conditionFields({
@@ -38,42 +36,21 @@ test.each(['any', 'paid', 'paidOrFailed'])('the choice %s is read', (choice) => 
 });
 
 test('the choice of a field is read with its field and values', () => {
-	const read = reading({ startWhen: 'match', matchField: ' data.status ', matchValues: ['paid'] });
+	const read = reading({ startWhen: 'match', matchField: ' pix[].status ', matchValues: ['paid'] });
 	expect(readCondition(read, startCondition)).toStrictEqual({
-		field: 'data.status',
+		field: 'pix[].status',
 		values: ['paid'],
 	});
 });
 
 test('the choice of a field without one is refused, and the field named', () => {
 	const read = reading({ startWhen: 'match', matchField: '', matchValues: ['paid'] });
-	expect(refusalOf(() => readCondition(read, startCondition))).toMatchObject({
-		field: 'matchField',
-		message: 'Field (matchField) and its values must both be there, as text',
-	});
+	expect(refusalOf(() => readCondition(read, startCondition))?.field).toBe('matchField');
 });
 
-test.each([
-	{
-		choice: 'Paid',
-		shown: '"Paid"',
-	},
-	{
-		choice: '',
-		shown: '""',
-	},
-	{
-		choice: null,
-		shown: 'null',
-	},
-])('$choice is none of the choices', ({ choice, shown }) => {
-	expect(
-		refusalOf(() => readCondition(reading({ resumeWhen: choice }), resumeCondition)),
-	).toMatchObject({
-		field: 'resumeWhen',
-		message: `Resume (resumeWhen) must be one of any, paid, paidOrFailed, match, but is ${shown}`,
-		advice: 'Choose one from the list.',
-	});
+test.each(['Paid', '', null])('%p is none of the choices', (choice) => {
+	const read = () => readCondition(reading({ resumeWhen: choice }), resumeCondition);
+	expect(refusalOf(read)?.field).toBe('resumeWhen');
 });
 
 const STATUS: StatusWords = {

@@ -1,4 +1,3 @@
-import { InputError } from '../../nodes/Pay/inputError';
 import {
 	inBoth,
 	isUnset,
@@ -9,41 +8,6 @@ import {
 import { refusalOf } from '../refusal';
 
 const FIELD = { name: 'field', displayName: 'Field', called: 'It' };
-
-test.each([
-	{
-		name: 'no field',
-		field: '',
-		values: ['paid'],
-	},
-	{
-		name: 'no values',
-		field: 'status',
-		values: [],
-	},
-	{
-		name: 'only empty values',
-		field: 'status',
-		values: ['', ' '],
-	},
-	{
-		name: 'nothing',
-		field: undefined,
-		values: undefined,
-	},
-	{
-		name: 'several values as one',
-		field: 'status',
-		values: ['paid, approved'],
-	},
-	{
-		name: 'one of them',
-		field: 'status',
-		values: ['paid', 'a,b'],
-	},
-])('$name is refused', ({ field, values }) => {
-	expect(() => readFieldMatch(field, values, FIELD)).toThrow(InputError);
-});
 
 test.each<{ name: string; field: unknown; values: unknown; expected: boolean }>([
 	{
@@ -88,7 +52,7 @@ test.each<{ name: string; field: unknown; values: unknown; expected: boolean }>(
 		values: ['paid'],
 		expected: false,
 	},
-])('$name entered is unset or not', ({ field, values, expected }) => {
+])('where $name is entered, it is unset: $expected', ({ field, values, expected }) => {
 	expect(isUnset(field, values)).toBe(expected);
 });
 
@@ -164,6 +128,33 @@ test.each<{ entered: unknown; message: string; advice: string }>([
 	expect(refusalOf(() => readPaths(entered, FIELD))).toMatchObject({ message, advice });
 });
 
+describe('a path through a list', () => {
+	const refusal = (path: string, mayHaveLists: boolean) =>
+		refusalOf(() => readPaths(path, FIELD, { mayHaveLists }));
+
+	test.each(['pix[].status', 'data.pix[].status', 'pix[]', 'pix.0.status'])(
+		'%s is read in fields of a postback',
+		(path) => {
+			expect(readPaths(path, FIELD, { mayHaveLists: true })).toBe(path);
+		},
+	);
+
+	test.each(['pix[].events[].status', '[]pix.status', 'p[]ix.status', 'pix[][].status'])(
+		'%s is refused: [] stands once, behind a name',
+		(path) => {
+			expect(refusal(path, true)).toBeDefined();
+		},
+	);
+
+	test('is refused elsewhere, and told where it may stand', () => {
+		expect(refusal('pix[].status', false)).toMatchObject({
+			message: 'It cannot be read in line 1, "pix[].status"',
+			advice: expect.stringContaining('only in fields of a postback'),
+		});
+		expect(refusalOf(() => readPaths('pix[].status', FIELD))).toBeDefined();
+	});
+});
+
 test.each<{ entered: unknown; expected: string[] }>([
 	{
 		entered: 'paid',
@@ -216,7 +207,7 @@ test.each<{ field: unknown; values: unknown }>([
 	},
 	{
 		field: 'status',
-		values: [],
+		values: ['', ' '],
 	},
 	{
 		field: ['status'],

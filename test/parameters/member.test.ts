@@ -15,8 +15,7 @@ import {
 import { split } from '../../nodes/Pay/parameters/split';
 import { optionalIdentifier } from '../../nodes/Pay/parameters/text';
 import { refusalOf } from '../refusal';
-
-const reading = (values: Readonly<Record<string, unknown>>) => (name: string) => values[name];
+import { reading } from './reading';
 
 const KEY = { displayName: 'Key', name: 'key', description: 'Whom to pay' } as const;
 const NAME = { displayName: 'Name', name: 'name', placeholder: 'e.g. Ann' } as const;

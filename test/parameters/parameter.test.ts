@@ -3,6 +3,9 @@ import { amountField } from '../../nodes/Pay/parameters/amount';
 import {
 	asTyped,
 	mayBeExpression,
+	parseChoice,
+	parseSwitch,
+	refuseExpressions,
 	refuseItemDataInTool,
 	requireFieldByField,
 	requireValues,
@@ -29,6 +32,38 @@ const LIST: INodeProperties = {
 	default: {},
 	options: [{ displayName: 'Recipient', name: 'recipient', values: [TEXT, COLLECTION] }],
 };
+
+test('a choice is one of its list, as it is written there', () => {
+	const read = (value: unknown) => parseChoice(value, TEXT, ['fields', 'json'], 'Choose one.');
+	expect(read('json')).toBe('json');
+	expect(refusalOf(() => read('JSON'))).toMatchObject({
+		field: 'name',
+		message: 'Name must be one of fields, json, but is "JSON"',
+		advice: 'Choose one.',
+	});
+	expect(refusalOf(() => parseChoice('', TEXT, ['a']))?.advice).toBe('Choose one from the list.');
+});
+
+test('a switch is true or false', () => {
+	expect([true, false].map((value) => parseSwitch(value, TEXT))).toStrictEqual([true, false]);
+});
+
+test.each([
+	[undefined, 'undefined'],
+	[null, 'null'],
+	['a secret', 'text'],
+	[1, 'a number'],
+	[{}, 'an object'],
+])(
+	'a switch that is %p is refused, and its value not shown, which may be a secret',
+	(value, is) => {
+		expect(refusalOf(() => parseSwitch(value, TEXT))).toMatchObject({
+			field: 'name',
+			message: `Name must be true or false, but is ${is}`,
+			advice: 'Turn it on or off. An expression in it must give true or false.',
+		});
+	},
+);
 
 test.each([COLLECTION, LIST])('behind a collection stands a hidden field of its name', (field) => {
 	const hidden = { ...field, type: 'hidden', typeOptions: undefined, options: undefined };
@@ -179,6 +214,26 @@ test.each<{ typed: unknown; expected: boolean }>([
 	},
 ])('$typed may be an expression: $expected', ({ typed, expected }) => {
 	expect(mayBeExpression(typed)).toBe(expected);
+});
+
+describe('an option that only a person may set', () => {
+	const refused = (typedOptions: unknown) =>
+		refusalOf(() => refuseExpressions([TEXT], typedOptions));
+
+	test('is refused as an expression, and named', () => {
+		expect(refused({ name: '={{ true }}' })).toMatchObject({
+			field: 'name',
+			message: 'Name is an expression',
+			advice: 'Choose it under Options, without an expression.',
+		});
+	});
+
+	test.each([undefined, {}, { name: true }, { name: 'a=b' }, { other: '={{ 1 }}' }])(
+		'is taken from %p',
+		(typedOptions) => {
+			expect(refused(typedOptions)).toBeUndefined();
+		},
+	);
 });
 
 describe('in a tool', () => {

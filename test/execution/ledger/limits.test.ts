@@ -1,23 +1,26 @@
-import { beginAttempt, endAttempt, openLedger } from '../../../nodes/Pay/execution/ledger/ledger';
+import { beginAttempt, endAttempt } from '../../../nodes/Pay/execution/ledger/ledger';
 import { refusedByLimits } from '../../../nodes/Pay/execution/ledger/limits';
+import {
+	abovePayment,
+	aboveSum,
+	alsoOtherRecipient,
+	membersMayChange,
+	moreInRecipient,
+	otherRecipient,
+} from '../../../nodes/Pay/execution/words/refusal';
+import { unitsOf } from '../../../nodes/Pay/service/amounts';
 import type { Ready } from '../../../nodes/Pay/execution/item';
 import type { Limits } from '../../../nodes/Pay/credential/limits';
 import { InputError } from '../../../nodes/Pay/inputError';
 import type { Leaf, ServiceRequest } from '../../../nodes/Pay/service/contract';
-import { OPERATIONS, type Kind } from '../../serviceOperations';
+import { OPERATIONS } from '../../serviceOperations';
+import { ledgerOf } from '../ledgerOf';
 
-const openEmpty = (kind: Kind = 'payment', more: Leaf[] = []) =>
-	openLedger(
-		{},
-		{
-			operation: { ...OPERATIONS[kind], leaves: [...OPERATIONS[kind].leaves, ...more] },
-			executionId: '42',
-			node: 'Pay',
-			run: '0',
-			isTool: false,
-			credentialId: '1',
-		},
-	);
+/** A ledger of payments whose form has some values more. */
+const ledgerWith = (more: Leaf[]) => {
+	const { payment } = OPERATIONS;
+	return ledgerOf({}, { operation: { ...payment, leaves: [...payment.leaves, ...more] } });
+};
 
 /** An item as limits look at it. */
 function item(
@@ -36,9 +39,9 @@ function item(
 	};
 }
 
-/** The messages of the refused items, by index. */
-const refused = (items: Ready[], ledger = openEmpty()) =>
-	[...refusedByLimits(ledger, items)].map(([{ index }, { message }]) => [index, message]);
+/** What is refused of some items, by index. */
+const refused = (items: Ready[], ledger = ledgerOf()) =>
+	[...refusedByLimits(ledger, items)].map(([{ index }, refusal]) => [index, refusal]);
 
 test('an account without limits lets everything out', () => {
 	expect(refused([item({ amount: 1_000_000 }, {}), item({}, {})])).toStrictEqual([]);
@@ -47,8 +50,8 @@ test('an account without limits lets everything out', () => {
 test('limits that cannot be read let no payment out, and charges go on', () => {
 	const unreadable = new InputError('highestSum', 'No money goes out', 'Correct it.');
 	const items = [item({ amount: 1 }, unreadable)];
-	expect([...refusedByLimits(openEmpty(), items)]).toStrictEqual([[items[0], unreadable]]);
-	expect(refused(items, openEmpty('qrCode'))).toStrictEqual([]);
+	expect([...refusedByLimits(ledgerOf(), items)]).toStrictEqual([[items[0], unreadable]]);
+	expect(refused(items, ledgerOf({}, { kind: 'qrCode' }))).toStrictEqual([]);
 });
 
 test('a payment may be as high as the highest, and no higher', () => {
@@ -59,89 +62,42 @@ test('a payment may be as high as the highest, and no higher', () => {
 			item({ amount: 100.01 }, limits, { index: 1 }),
 			item({}, limits, { index: 2 }),
 		]),
-	).toStrictEqual([
-		[
-			1,
-			'Amount is 100.01, above the Highest Payment (highestPayment) of the Pay API credential: 100',
-		],
-	]);
+	).toStrictEqual([[1, abovePayment(unitsOf(100.01), 100)]]);
 });
 
 describe('only listed recipients are paid', () => {
 	const limits = { onlyRecipients: new Set(['a@example.com', 'phone 123']) };
-	const IS_NOT = 'is not among the Only Recipients (onlyRecipients) of the Pay API credential';
+	test.each<{ name: string; creditParty: ServiceRequest['creditParty'] }>([
+		{ name: 'a listed key', creditParty: { key: 'a@example.com' } },
+		{ name: 'a listed key of any type', creditParty: { key: 'a@example.com', keyType: 'email' } },
+		{ name: 'a listed key of its type', creditParty: { key: '123', keyType: 'phone' } },
+	])('$name is paid', ({ creditParty }) => {
+		expect(refused([item({ creditParty }, limits)])).toStrictEqual([]);
+	});
 
-	test.each<{
-		name: string;
-		creditParty: ServiceRequest['creditParty'];
-		message: string | undefined;
-	}>([
-		{
-			name: 'a listed key',
-			creditParty: { key: 'a@example.com' },
-			message: undefined,
-		},
-		{
-			name: 'a listed key of any type',
-			creditParty: { key: 'a@example.com', keyType: 'email' },
-			message: undefined,
-		},
-		{
-			name: 'a listed key of its type',
-			creditParty: { key: '123', keyType: 'phone' },
-			message: undefined,
-		},
-		{
-			name: 'that key of another type',
-			creditParty: { key: '123', keyType: 'document' },
-			message: `Key (creditParty.key) "123" of the type "document" ${IS_NOT}`,
-		},
-		{
-			name: 'that key of no type',
-			creditParty: { key: '123' },
-			message: `Key (creditParty.key) "123" ${IS_NOT}`,
-		},
-		{
-			name: 'no key',
-			creditParty: {},
-			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
-		},
-		{
-			name: 'a type alone',
-			creditParty: { keyType: 'phone 123' },
-			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
-		},
-		{
-			name: 'nobody',
-			creditParty: undefined,
-			message: `Key (creditParty.key) is empty, so it ${IS_NOT}`,
-		},
-	])('$name', ({ creditParty, message }) => {
-		const [refusal] = refused([item({ creditParty }, limits)]);
-		expect(refusal).toStrictEqual(message === undefined ? undefined : [0, message]);
+	test.each<{ name: string; creditParty: ServiceRequest['creditParty'] }>([
+		{ name: 'that key of another type', creditParty: { key: '123', keyType: 'document' } },
+		{ name: 'that key of no type', creditParty: { key: '123' } },
+		{ name: 'no key', creditParty: {} },
+		{ name: 'a type alone', creditParty: { keyType: 'phone 123' } },
+		{ name: 'nobody', creditParty: undefined },
+	])('$name is not paid', ({ creditParty }) => {
+		const refusal = otherRecipient(creditParty ?? {});
+		expect(refused([item({ creditParty }, limits)])).toStrictEqual([[0, refusal]]);
 	});
 
 	const creditParty = { key: 'a@example.com' };
-	const HAS_LIST = 'and the Pay API credential has Only Recipients (onlyRecipients)';
 
 	test('members that an expression gives could name another recipient', () => {
 		const changing = { ...item({ creditParty }, limits), membersMayChange: true };
-		expect(refused([changing])).toStrictEqual([
-			[
-				0,
-				`Additional Members (additionalMembers) holds an expression, which could name another recipient, ${HAS_LIST}`,
-			],
-		]);
+		expect(refused([changing])).toStrictEqual([[0, membersMayChange()]]);
 		expect(refused([{ ...changing, account: item({}, {}).account }])).toStrictEqual([]);
 	});
 
 	test('so could a member inside the recipient that the form does not have', () => {
 		const more = { creditParty: { ...creditParty, account: '1' } };
 		expect(refused([item(more, limits)])).toStrictEqual([
-			[
-				0,
-				`Additional Members (additionalMembers) holds "creditParty.account", which may name another recipient, ${HAS_LIST}`,
-			],
+			[0, moreInRecipient('creditParty.account')],
 		]);
 		expect(refused([item(more, {})])).toStrictEqual([]);
 	});
@@ -153,16 +109,16 @@ describe('only listed recipients are paid', () => {
 			{ path: 'label', type: 'string', means: 'identity' },
 		];
 		const refusedWith = (request: object) =>
-			refused([item({ creditParty, ...request }, limits)], openEmpty('payment', more));
+			refused([item({ creditParty, ...request }, limits)], ledgerWith(more));
 		const listed = 'a@example.com';
 		expect(refusedWith({ account: listed, parts: [{ to: listed }], label: 'eve' })).toStrictEqual(
 			[],
 		);
 		expect(refusedWith({ account: 'eve' })).toStrictEqual([
-			[0, `"account" is "eve", which ${IS_NOT}`],
+			[0, alsoOtherRecipient('account', 'eve')],
 		]);
 		expect(refusedWith({ parts: [{ to: listed }, { to: 'eve' }] })).toStrictEqual([
-			[0, `"parts[].to" is "eve", which ${IS_NOT}`],
+			[0, alsoOtherRecipient('parts[].to', 'eve')],
 		]);
 	});
 
@@ -175,8 +131,8 @@ describe('only listed recipients are paid', () => {
 
 describe('the payments of one execution', () => {
 	const limits = { highestSum: 100 };
-	const tooMuch = (sum: string, limit = 100) =>
-		`Amount is too much: the payments of this execution would come to ${sum}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`;
+	const tooMuch = (sum: number, limit = 100) =>
+		aboveSum(OPERATIONS.payment.words, unitsOf(sum), limit);
 
 	test('may come to the highest sum', () => {
 		const items = [0, 1, 2].map((index) => item({ amount: 33.3 }, limits, { index }));
@@ -186,8 +142,8 @@ describe('the payments of one execution', () => {
 	test('are all refused where they come to more', () => {
 		const items = [60, 40.01].map((amount, index) => item({ amount }, limits, { index }));
 		expect(refused(items)).toStrictEqual([
-			[0, tooMuch('100.01')],
-			[1, tooMuch('100.01')],
+			[0, tooMuch(100.01)],
+			[1, tooMuch(100.01)],
 		]);
 	});
 
@@ -210,35 +166,32 @@ describe('the payments of one execution', () => {
 				item({ amount: 30 }, {}, { index: 2 }),
 			]),
 		).toStrictEqual([
-			[0, tooMuch('90', 50)],
-			[1, tooMuch('90', 50)],
-			[2, tooMuch('90', 50)],
+			[0, tooMuch(90, 50)],
+			[1, tooMuch(90, 50)],
+			[2, tooMuch(90, 50)],
 		]);
 	});
 
 	test('count every amount of the form', () => {
 		const tip: Leaf[] = [{ path: 'tip', type: 'number', means: 'amount' }];
 		const both = { highestSum: 100, highestPayment: 50 };
-		const ledger = openEmpty('payment', tip);
+		const ledger = ledgerWith(tip);
 		const before = item({ amount: 40, tip: 9.5 }, both, { index: 0 });
 		expect(refused([before], ledger)).toStrictEqual([]);
 		const attempt = beginAttempt(ledger, before);
 		expect(refused([item({ amount: 45, tip: 5.01 }, both, { index: 1 })], ledger)).toStrictEqual([
-			[
-				1,
-				'Amount is 50.01, above the Highest Payment (highestPayment) of the Pay API credential: 50',
-			],
+			[1, abovePayment(unitsOf(50.01), 50)],
 		]);
 		const next = item({ amount: 50, tip: 0.5 }, limits, { index: 1 });
 		expect(refused([next], ledger)).toStrictEqual([]);
 		const tooMany = item({ amount: 50, tip: 0.51 }, limits, { index: 1 });
-		expect(refused([tooMany], ledger)).toStrictEqual([[1, tooMuch('100.01')]]);
+		expect(refused([tooMany], ledger)).toStrictEqual([[1, tooMuch(100.01)]]);
 		endAttempt(ledger, before, attempt, { outcome: 'rejected' });
 		expect(refused([tooMany], ledger)).toStrictEqual([]);
 	});
 
 	test('count what went out before, and not one that is refused for itself', () => {
-		const ledger = openEmpty();
+		const ledger = ledgerOf();
 		const before = item({ amount: 70 }, limits, { index: 0 });
 		endAttempt(ledger, before, beginAttempt(ledger, before), { outcome: 'accepted' });
 		const both = { highestSum: 100, highestPayment: 50 };
@@ -246,11 +199,9 @@ describe('the payments of one execution', () => {
 			item({ amount: 60 }, both, { index: 1 }),
 			item({ amount: 30 }, both, { index: 2 }),
 		];
-		expect(refused(items, ledger)).toStrictEqual([
-			[1, 'Amount is 60, above the Highest Payment (highestPayment) of the Pay API credential: 50'],
-		]);
+		expect(refused(items, ledger)).toStrictEqual([[1, abovePayment(unitsOf(60), 50)]]);
 		expect(refused([item({ amount: 30.01 }, both, { index: 2 })], ledger)).toStrictEqual([
-			[2, tooMuch('100.01')],
+			[2, tooMuch(100.01)],
 		]);
 	});
 });
@@ -260,5 +211,5 @@ test('a list of 130,000 payments is added up: more than a call takes as argument
 	const items = Array.from({ length: 130_000 }, (_, index) =>
 		item({ amount: 1 }, limits, { index }),
 	);
-	expect(refusedByLimits(openEmpty(), items).size).toBe(130_000);
+	expect(refusedByLimits(ledgerOf(), items).size).toBe(130_000);
 });

@@ -1,4 +1,11 @@
+import {
+	cancelled,
+	checkFailed,
+	listWasFull,
+	mayBeForgotten,
+} from '../../../nodes/Pay/execution/words/refusal';
 import { InputError } from '../../../nodes/Pay/inputError';
+import { OPERATIONS } from '../../serviceOperations';
 import { passing, randomOf, SharedList, type SimulatedProcess } from './sharedList';
 import { runs } from '../../runs';
 
@@ -26,6 +33,12 @@ async function simulate<T>(work: Promise<T>): Promise<T> {
 	while (!done) await jest.advanceTimersToNextTimerAsync();
 	return await work;
 }
+
+const WORDS = OPERATIONS.payment.words;
+/** The message of a check that failed for a reason. */
+const failedFor = (reason: string) => checkFailed(WORDS, new Error(reason)).message;
+/** What a refusal says, to compare another one with. */
+const asMembers = ({ field, message, advice }: InputError) => ({ field, message, advice });
 
 let count = 0;
 /** Processes of one n8n that share a list which already has entries: those of these ids, or another. */
@@ -56,128 +69,6 @@ async function pay(process: SimulatedProcess, id: string, takesMs = 0): Promise<
 	return !known.has(id);
 }
 
-const ROUNDS = runs(25);
-
-test.each([
-	...[2, 3, 5].map((number) => ({ number, payments: 25, least: 1, most: 31 })),
-	// The pause grows with the changes.
-	{ number: 2, payments: 12, least: 200, most: 1000 },
-])(
-	'$number processes, changes of $least to $most ms: payments that overlap are all remembered when their executions have ended',
-	async ({ number, payments, least, most }) => {
-		for (let seed = 0; seed < ROUNDS; seed++) {
-			const random = randomOf(seed);
-			const { list, all } = processes(number, () => least + random() * (most - least));
-			const paid = numbered(0, payments).map(async (id) => {
-				await passing(random() * 400);
-				const worker = all[Math.floor(random() * number)]!;
-				return await pay(worker, id, random() * 300);
-			});
-			expect(await simulate(Promise.all(paid))).toStrictEqual(Array(payments).fill(true));
-			const forgotten = numbered(0, payments).filter((id) => !list.has(id));
-			expect({ seed, forgotten }).toStrictEqual({ seed, forgotten: [] });
-		}
-	},
-);
-
-test('control: without a second look, payments that overlap on two processes are forgotten', async () => {
-	const random = randomOf(1);
-	const { list, all } = processes(2, () => 1 + random() * 30);
-	const paid = numbered(0, 25).map(async (id) => {
-		await passing(random() * 400);
-		const { helpers } = all[Number(id) % 2]!;
-		const key = `n8n-nodes-pay:payment:${id}`;
-		await helpers.checkProcessedAndRecord([key], 'node', { mode: 'entries' });
-	});
-	await simulate(Promise.all(paid));
-	const forgotten = numbered(0, 25).filter((id) => !list.has(id));
-	expect(forgotten.length).toBeGreaterThan(0);
-	expect(forgotten.length).toBeLessThan(25);
-});
-
-test.each([
-	{
-		what: 'one process',
-		most: 1,
-	},
-	// Between two there is no lock.
-	{
-		what: 'two processes',
-		most: 2,
-	},
-])(
-	'of two executions with one id at the same moment, on $what, $most send it at most',
-	async ({ most }) => {
-		const counts = new Set<number>();
-		for (let seed = 0; seed < ROUNDS; seed++) {
-			const random = randomOf(seed);
-			const { all } = processes(most, () => 1 + random() * 30);
-			const sent = [0, 1].map(async (each) => await pay(all[each % most]!, 'same'));
-			counts.add((await simulate(Promise.all(sent))).filter(Boolean).length);
-		}
-		expect(Math.min(...counts)).toBeGreaterThan(0);
-		expect(Math.max(...counts)).toBe(most);
-	},
-);
-
-test.each([
-	{
-		what: 'the second long after the first',
-		latenessOf: () => 2_000,
-	},
-	{
-		what: 'the second while the first pays',
-		latenessOf: () => 100,
-	},
-	{
-		what: 'both in the same moment',
-		latenessOf: (random: () => number) => random() * 30,
-	},
-])(
-	'of an execution that goes on twice from one wait, in two processes, one run goes on: $what',
-	async ({ latenessOf }) => {
-		for (let seed = 0; seed < ROUNDS; seed++) {
-			const random = randomOf(seed);
-			const { all } = processes(3, () => 1 + random() * 30);
-			const goOn = async (process: SimulatedProcess) => {
-				const records = process.open(undefined, false, 'execution 7, run 2');
-				const whose = await records.claimPassage();
-				expect(await records.close()).toStrictEqual([]);
-				return whose;
-			};
-			// Other executions of the node write over the list meanwhile.
-			const others = numbered(0, 10).map(async (id) => {
-				await passing(random() * 2_000);
-				return await pay(all[2]!, id);
-			});
-			const first = goOn(all[0]!);
-			const second = passing(latenessOf(random)).then(async () => await goOn(all[1]!));
-			const [both] = await simulate(Promise.all([Promise.all([first, second]), ...others]));
-			expect({ seed, goOn: both.filter((whose) => whose === 'ours') }).toStrictEqual({
-				seed,
-				goOn: ['ours'],
-			});
-		}
-	},
-);
-
-test('a run that has come to a payment first says so when n8n was too slow for it to be sure', async () => {
-	const { all } = processes(1, () => 1_500);
-	const records = all[0]!.open(undefined, false, 'execution 7, run 2');
-	await expect(simulate(records.claimPassage())).rejects.toThrow(InputError);
-});
-
-test('the next run of that execution, and one that has not waited, is no second one', async () => {
-	const { all } = processes(2, () => 5);
-	const whose = async (process: SimulatedProcess, passage?: string) =>
-		await simulate(process.open(undefined, false, passage).claimPassage());
-	expect(await whose(all[0]!, 'execution 7, run 2')).toBe('ours');
-	expect(await whose(all[1]!, 'execution 7, run 3')).toBe('ours');
-	expect(await whose(all[0]!)).toBe('ours');
-	expect(await whose(all[1]!)).toBe('ours');
-	expect(await whose(all[1]!, 'execution 7, run 2')).toBe('elsewhere');
-});
-
 describe('one process', () => {
 	const one = (takes: () => number = () => 5) => {
 		const { list, all } = processes(1, takes);
@@ -195,7 +86,7 @@ describe('one process', () => {
 		});
 		return mock;
 	}
-	const refusalOf = async (work: Promise<unknown>): Promise<InputError> => {
+	const simulatedRefusal = async (work: Promise<unknown>): Promise<InputError> => {
 		const error = await simulate(work).catch((thrown: unknown) => thrown);
 		expect(error).toBeInstanceOf(InputError);
 		return error as InputError;
@@ -232,15 +123,8 @@ describe('one process', () => {
 		const lost = { code: 'ECONNRESET' };
 		faulty(process, [Object.assign(new Error('Connection terminated unexpectedly'), lost)]);
 		const records = process.open();
-		const error = await refusalOf(records.record(['a']));
-		expect(error).toMatchObject({ field: '' });
-		expect(error.message).toBe(
-			'The duplicate check could not be made: Connection terminated unexpectedly',
-		);
-		expect(error.advice).toBe(
-			"Run again when n8n's database responds. If the payment is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was made. Use a new External ID only if the service says that it was not.",
-		);
-		expect(error.advice).not.toMatch(/Within This Execution|[Ss]ave the workflow/);
+		const error = await simulatedRefusal(records.record(['a']));
+		expect(error.message).toBe(failedFor('Connection terminated unexpectedly'));
 		// Nothing was sent, so nothing is recorded later either.
 		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(list.has('a')).toBe(false);
@@ -252,11 +136,8 @@ describe('one process', () => {
 			code: 'ERR_ASSERTION',
 		});
 		faulty(process, [assertion]);
-		const error = await refusalOf(process.open().record(['a']));
-		expect(error.message).toBe(
-			'The duplicate check could not be made, because the workflow has not been saved',
-		);
-		expect(error.advice).toBe('Save the workflow, then run again.');
+		const error = await simulatedRefusal(process.open().record(['a']));
+		expect(error).toMatchObject(asMembers(checkFailed(WORDS, assertion)));
 	});
 
 	test.each<{ what: string; fresh: string[]; processed: string[] }>([
@@ -281,10 +162,8 @@ describe('one process', () => {
 		jest
 			.spyOn(process.helpers, 'checkProcessedAndRecord')
 			.mockResolvedValue({ new: keys(fresh), processed: keys(processed) });
-		const error = await refusalOf(process.open().record(['a', 'b']));
-		expect(error.message).toBe(
-			"The duplicate check could not be made: n8n's store does not say whether it knows them",
-		);
+		const error = await simulatedRefusal(process.open().record(['a', 'b']));
+		expect(error.message).toBe(failedFor("n8n's store does not say whether it knows them"));
 	});
 
 	test.each([
@@ -308,7 +187,7 @@ describe('one process', () => {
 			expect(await simulate(process.open().record(['a']))).toStrictEqual(new Set());
 			expect(calls).toHaveBeenCalledTimes(2);
 			faulty(process, [new Error(text), new Error(text)]);
-			expect((await refusalOf(process.open().record(['b']))).message).toContain(text);
+			expect((await simulatedRefusal(process.open().record(['b']))).message).toContain(text);
 		},
 	);
 
@@ -330,10 +209,8 @@ describe('one process', () => {
 		const late = waiting.record(['b']);
 		expect(await simulate(pay(other, 'c'))).toBe(true);
 		expect(performance.now() - begun).toBeLessThan(2_000);
-		const error = await refusalOf(stuck);
-		expect(error.message).toBe(
-			"The duplicate check could not be made: n8n's database did not respond within 30 s",
-		);
+		const error = await simulatedRefusal(stuck);
+		expect(error.message).toBe(failedFor("n8n's database did not respond within 30 s"));
 		expect(performance.now() - begun).toBeLessThan(30_500);
 		// It joined the change that never ended, or came after it: either way it has an end.
 		await simulate(late.catch(() => undefined));
@@ -346,10 +223,8 @@ describe('one process', () => {
 		const cancel = new AbortController();
 		const work = process.open(cancel.signal).record(['a']);
 		setTimeout(() => cancel.abort(), 100);
-		const error = await refusalOf(work);
-		expect(error).toMatchObject({ field: '' });
-		expect(error.message).toBe('The execution was cancelled before it came to this item');
-		expect(error.advice).toBe('Run it again if it is still to be sent.');
+		const error = await simulatedRefusal(work);
+		expect(error).toMatchObject(asMembers(cancelled()));
 		expect(list.has('a')).toBe(false);
 	});
 
@@ -358,16 +233,14 @@ describe('one process', () => {
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
 		const cancel = new AbortController();
 		setTimeout(() => cancel.abort(), 100);
-		const error = await refusalOf(process.open(cancel.signal).record(['a']));
-		expect(error.advice).toBe(
-			`The duplicate check still remembers "a", because n8n's database failed: to send it, use a new External ID.`,
-		);
+		const error = await simulatedRefusal(process.open(cancel.signal).record(['a']));
+		expect(error).toMatchObject(asMembers(cancelled(['a'])));
 	});
 
 	test('cancelled while another run asks for the id, which the list has lost: it is paid once at most', async () => {
 		const { list, process } = one(() => 500);
 		const cancel = new AbortController();
-		const cancelled = refusalOf(process.open(cancel.signal).record(['a']));
+		const cancelled = simulatedRefusal(process.open(cancel.signal).record(['a']));
 		// It joins the change that comes between the first one's record and its removal.
 		const next = process.open();
 		const asked = passing(100).then(async () => {
@@ -396,28 +269,26 @@ describe('one process', () => {
 		const { remembered, reason } = await simulate(records.remove(['a']));
 		expect([remembered, reason]).toStrictEqual([
 			['a'],
-			"n8n's database failed (n8n's database did not respond within 30 s)",
+			expect.stringContaining("n8n's database did not respond within 30 s"),
 		]);
 		await simulate(Promise.all(stuck));
 		await simulate(passing(120_000));
 		expect(list.has('a')).toBe(true);
 	});
 
-	test.each<{ ms: number; refused: string | undefined }>([
-		{
-			ms: 9_996,
-			refused: undefined,
-		},
-		{
-			ms: 10_002,
-			refused: "The duplicate check could not be made: n8n's database took longer than 10 s for it",
-		},
-	])('a record that takes $ms ms is refused: $refused', async ({ ms, refused }) => {
-		// A change reads, writes and answers, in shares of 1, 4 and 1.
-		const { process } = one(() => (ms * 4) / 6);
-		const work = process.open().record(['a']);
-		if (refused === undefined) expect(await simulate(work)).toStrictEqual(new Set());
-		else expect((await refusalOf(work)).message).toBe(refused);
+	/** A record that takes so long: a change reads, writes and answers, in shares of 1, 4 and 1. */
+	const recordWithin = async (ms: number) =>
+		await one(() => (ms * 4) / 6)
+			.process.open()
+			.record(['a']);
+
+	test('a record that takes just below 10 s is taken', async () => {
+		expect(await simulate(recordWithin(9_996))).toStrictEqual(new Set());
+	});
+
+	test('a record that takes more than 10 s is refused', async () => {
+		const { message } = await simulatedRefusal(recordWithin(10_002));
+		expect(message).toBe(failedFor("n8n's database took longer than 10 s for it"));
 	});
 
 	test('a hundred runs that pay at once record and look together', async () => {
@@ -444,8 +315,8 @@ describe('one process', () => {
 		const { process } = one(() => 100);
 		setTimeout(() => jest.setSystemTime(Date.now() + 12_000), 50);
 		const work = process.open().record(['a']);
-		expect((await refusalOf(work)).message).toBe(
-			"The duplicate check could not be made: n8n's database took longer than 10 s for it",
+		expect((await simulatedRefusal(work)).message).toBe(
+			failedFor("n8n's database took longer than 10 s for it"),
 		);
 	});
 
@@ -453,12 +324,12 @@ describe('one process', () => {
 		const { list, process } = one();
 		const careful = process.open();
 		process.freeze(12_000);
-		await refusalOf(careful.record(['a']));
+		await simulatedRefusal(careful.record(['a']));
 		// Another may have recorded it too, so it is not taken out; but this process looks after it no more.
 		expect(list.has('a')).toBe(true);
 		await list.fill();
 		expect(await simulate(careful.close())).toStrictEqual([]);
-		await refusalOf(careful.record(['b']));
+		await simulatedRefusal(careful.record(['b']));
 		expect(await simulate(process.open().record(['d']))).toStrictEqual(new Set());
 		expect(list.has('a')).toBe(false);
 	});
@@ -493,24 +364,12 @@ describe('one process', () => {
 		await simulate(records.record(numbered(0, 12)));
 		const begun = performance.now();
 		const [words] = await simulate(records.close());
-		expect(words).toBe(
-			'n8n may forget "0", "1", "2", "3", "4", "5", "6", "7", "8", "9" and 2 more: the duplicate check could not make sure that they stay recorded (other executions overwrite it). Do not send them again without asking the service.',
-		);
+		expect(words).toBe(mayBeForgotten(numbered(0, 12), new Error('other executions overwrite it')));
 		expect(performance.now() - begun).toBeGreaterThan(60_000);
 		expect(performance.now() - begun).toBeLessThan(61_000);
 		const before = forgets.mock.calls.length;
 		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(forgets).toHaveBeenCalledTimes(before);
-	});
-
-	test('ten ids are all named', async () => {
-		const { process } = one();
-		const records = process.open();
-		await simulate(records.record(numbered(0, 10)));
-		faulty(process, Array(3).fill(new Error('down')));
-		expect((await simulate(records.close()))[0]).toBe(
-			'n8n may forget "0", "1", "2", "3", "4", "5", "6", "7", "8", "9": the duplicate check could not make sure that they stay recorded (down). Do not send them again without asking the service.',
-		);
 	});
 
 	test('a process knows its own payments although the list forgot them, and records them again', async () => {
@@ -529,10 +388,9 @@ describe('one process', () => {
 		faulty(process, [new Error('down')]);
 		const refused = Array.from(
 			{ length: 3 },
-			async () => await refusalOf(process.open().record(['a'])),
+			async () => await simulatedRefusal(process.open().record(['a'])),
 		);
-		for (const error of await Promise.all(refused))
-			expect(error.message).toBe('The duplicate check could not be made: down');
+		for (const error of await Promise.all(refused)) expect(error.message).toBe(failedFor('down'));
 		expect(await simulate(pay(process, 'a'))).toBe(true);
 	});
 
@@ -608,9 +466,7 @@ describe('one process', () => {
 		expect(list.has('a')).toBe(true);
 		await simulate(records.record(['b']));
 		faulty(process, [down(), down(), down()]);
-		expect((await simulate(records.close()))[0]).toBe(
-			'n8n may forget "b": the duplicate check could not make sure that it stays recorded (database is down). Do not send it again without asking the service.',
-		);
+		expect(await simulate(records.close())).toStrictEqual([mayBeForgotten(['b'], down())]);
 	});
 });
 
@@ -645,9 +501,7 @@ describe('a list that is full', () => {
 			const asked = ['forgotten', 'forgotten too', ...numbered(0, 300)];
 			const { paid, hints } = await run(process, asked, size);
 			expect(paid).toStrictEqual(['forgotten', 'forgotten too']);
-			expect(hints).toStrictEqual([
-				'Before this run the duplicate check knew the last 10000 payments of this node, and perhaps no older ones. If this run has an older one, it may have been sent again: compare with your records.',
-			]);
+			expect(hints).toStrictEqual([listWasFull(WORDS, 10_000)]);
 			// A list that is run again loses none of it, nor the next time.
 			expect(list.length).toBe(10_002);
 			expect(await run(process, asked, size)).toStrictEqual({ paid: [], hints: [] });
@@ -729,3 +583,127 @@ describe('a list that is full', () => {
 		expect([await told(process, 'a', 'b'), await told(process, 'f')]).toStrictEqual([0, 0]);
 	});
 });
+
+test('a run that has come to a payment first says so when n8n was too slow for it to be sure', async () => {
+	const { all } = processes(1, () => 1_500);
+	const records = all[0]!.open(undefined, false, 'execution 7, run 2');
+	await expect(simulate(records.claimPassage())).rejects.toThrow(InputError);
+});
+
+test('the next run of that execution, and one that has not waited, is no second one', async () => {
+	const { all } = processes(2, () => 5);
+	const whose = async (process: SimulatedProcess, passage?: string) =>
+		await simulate(process.open(undefined, false, passage).claimPassage());
+	expect(await whose(all[0]!, 'execution 7, run 2')).toBe('ours');
+	expect(await whose(all[1]!, 'execution 7, run 3')).toBe('ours');
+	expect(await whose(all[0]!)).toBe('ours');
+	expect(await whose(all[1]!)).toBe('ours');
+	expect(await whose(all[1]!, 'execution 7, run 2')).toBe('elsewhere');
+});
+
+// By chance: payments and processes that meet in whatever order.
+
+test('control: without a second look, payments that overlap on two processes are forgotten', async () => {
+	const random = randomOf(1);
+	const { list, all } = processes(2, () => 1 + random() * 30);
+	const paid = numbered(0, 25).map(async (id) => {
+		await passing(random() * 400);
+		const { helpers } = all[Number(id) % 2]!;
+		const key = `n8n-nodes-pay:payment:${id}`;
+		await helpers.checkProcessedAndRecord([key], 'node', { mode: 'entries' });
+	});
+	await simulate(Promise.all(paid));
+	const forgotten = numbered(0, 25).filter((id) => !list.has(id));
+	expect(forgotten.length).toBeGreaterThan(0);
+	expect(forgotten.length).toBeLessThan(25);
+});
+
+const ROUNDS = runs(25);
+
+test.each([
+	...[2, 3, 5].map((number) => ({ number, payments: 25, least: 1, most: 31 })),
+	// The pause grows with the changes.
+	{ number: 2, payments: 12, least: 200, most: 1000 },
+])(
+	'$number processes, changes of $least to $most ms: payments that overlap are all remembered when their executions have ended',
+	async ({ number, payments, least, most }) => {
+		for (let seed = 0; seed < ROUNDS; seed++) {
+			const random = randomOf(seed);
+			const { list, all } = processes(number, () => least + random() * (most - least));
+			const paid = numbered(0, payments).map(async (id) => {
+				await passing(random() * 400);
+				const worker = all[Math.floor(random() * number)]!;
+				return await pay(worker, id, random() * 300);
+			});
+			expect(await simulate(Promise.all(paid))).toStrictEqual(Array(payments).fill(true));
+			const forgotten = numbered(0, payments).filter((id) => !list.has(id));
+			expect({ seed, forgotten }).toStrictEqual({ seed, forgotten: [] });
+		}
+	},
+);
+
+test.each([
+	{
+		what: 'one process',
+		most: 1,
+	},
+	// Between two there is no lock.
+	{
+		what: 'two processes',
+		most: 2,
+	},
+])(
+	'two executions pay one id at the same moment on $what: $most send it at most',
+	async ({ most }) => {
+		const counts = new Set<number>();
+		for (let seed = 0; seed < ROUNDS; seed++) {
+			const random = randomOf(seed);
+			const { all } = processes(most, () => 1 + random() * 30);
+			const sent = [0, 1].map(async (each) => await pay(all[each % most]!, 'same'));
+			counts.add((await simulate(Promise.all(sent))).filter(Boolean).length);
+		}
+		expect(Math.min(...counts)).toBeGreaterThan(0);
+		expect(Math.max(...counts)).toBe(most);
+	},
+);
+
+test.each([
+	{
+		what: 'the second long after the first',
+		latenessOf: () => 2_000,
+	},
+	{
+		what: 'the second while the first pays',
+		latenessOf: () => 100,
+	},
+	{
+		what: 'both in the same moment',
+		latenessOf: (random: () => number) => random() * 30,
+	},
+])(
+	'of an execution that goes on twice from one wait, in two processes, one run goes on: $what',
+	async ({ latenessOf }) => {
+		for (let seed = 0; seed < ROUNDS; seed++) {
+			const random = randomOf(seed);
+			const { all } = processes(3, () => 1 + random() * 30);
+			const goOn = async (process: SimulatedProcess) => {
+				const records = process.open(undefined, false, 'execution 7, run 2');
+				const whose = await records.claimPassage();
+				expect(await records.close()).toStrictEqual([]);
+				return whose;
+			};
+			// Other executions of the node write over the list meanwhile.
+			const others = numbered(0, 10).map(async (id) => {
+				await passing(random() * 2_000);
+				return await pay(all[2]!, id);
+			});
+			const first = goOn(all[0]!);
+			const second = passing(latenessOf(random)).then(async () => await goOn(all[1]!));
+			const [both] = await simulate(Promise.all([Promise.all([first, second]), ...others]));
+			expect({ seed, goOn: both.filter((whose) => whose === 'ours') }).toStrictEqual({
+				seed,
+				goOn: ['ours'],
+			});
+		}
+	},
+);
