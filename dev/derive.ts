@@ -52,6 +52,7 @@ function openApi(): string {
 		paths[pathOf(requestOperation, 'pay')] = {
 			post: {
 				operationId: requestOperation.kind,
+				tags: [requestOperation.words.noun],
 				summary: option.description,
 				security: [{ accessToken: [] }],
 				requestBody: {
