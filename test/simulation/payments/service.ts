@@ -120,10 +120,16 @@ interface OperationFacts {
 	conflict: 'unknown' | 'rejected';
 	/** Whether a second one does harm. */
 	goesOutOnce: boolean;
+	/** Whether its External ID is made for it. Another one of something else makes another request. */
+	isIdItsOwn: boolean;
+	/** Whether it says how much. */
+	hasAmount: boolean;
 	/** Whether it says who is paid. */
 	hasRecipient: boolean;
 	/** Whether its amounts count against the account's limits. */
 	isLimited: boolean;
+	/** How often it is played, of ten nodes. */
+	weight: number;
 }
 
 export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
@@ -134,8 +140,11 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		agentPermission: 'allowAiPayments',
 		conflict: 'unknown',
 		goesOutOnce: true,
+		isIdItsOwn: true,
+		hasAmount: true,
 		hasRecipient: true,
 		isLimited: true,
+		weight: 9,
 	},
 	qrCode: {
 		resource: 'qrCode',
@@ -144,8 +153,11 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		agentPermission: undefined,
 		conflict: 'rejected',
 		goesOutOnce: false,
+		isIdItsOwn: true,
+		hasAmount: true,
 		hasRecipient: false,
 		isLimited: false,
+		weight: 1,
 	},
 };
 
