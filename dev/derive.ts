@@ -235,11 +235,14 @@ function requestNode({ requestOperation, option }: Operation, position: [number,
 /** The practice service with a node for the requests of each operation. Those that are there stay as they are. */
 function practiceWorkflow(): string {
 	const workflow = JSON.parse(readFileSync(join(ROOT, PRACTICE_SERVICE), 'utf8')) as Workflow;
-	const paths = workflow.nodes.map(({ parameters }) => (parameters as { path?: string }).path);
-	for (const [index, operation] of sendingOperations.entries()) {
+	const paths = workflow.nodes
+		.map(({ parameters }) => (parameters as { path?: string }).path)
+		.filter((path) => path?.startsWith('v2/'));
+	for (const operation of sendingOperations) {
 		// Left of the first two and between them, where its wire crosses none.
-		const node = requestNode(operation, [-220 * (index - 1), 100]);
+		const node = requestNode(operation, [-220 * (paths.length - 1), 100]);
 		if (paths.includes(node.parameters.path)) continue;
+		paths.push(node.parameters.path);
 		workflow.nodes.push(node);
 		const next = { node: 'What the service does', type: 'main', index: 0 };
 		workflow.connections[node.name] = { main: [[next]] };
