@@ -135,7 +135,7 @@ export const key = fc.constantFrom('key-1', 'key-2');
 export const account = fc.nat(1);
 
 export const GOOD_MEMBERS = '{ "note": 1.5 }';
-/** A member of most forms. */
+/** A member of a form, or one that its operation has no field for. */
 export const AMOUNT_AS_MEMBER = '{ "amount": 999 }';
 /** It, and a number that JSON would round: both are refused. */
 const refusedMembers = fc.constantFrom(AMOUNT_AS_MEMBER, '{ "note": 0.1234567890123456789 }');

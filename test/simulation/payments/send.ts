@@ -1,7 +1,7 @@
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
 import type { NodeProcess } from '../nodeProcess';
 import type { Kind } from '../../serviceOperations';
-import { AMOUNT_AS_MEMBER, GOOD_MEMBERS, type Options, type TypedItem } from './plan';
+import { GOOD_MEMBERS, type Options, type TypedItem } from './plan';
 import { kindOf, OPERATION_FACTS, tokenOf } from './service';
 
 /** An item as a run of an operation has it. */
@@ -14,13 +14,13 @@ export interface RunItem extends TypedItem {
 
 /** What an operation makes of what was typed. Where it has no amount, n8n keeps what was typed for another. */
 export function itemFor(kind: Kind, typed: TypedItem): RunItem {
-	if (OPERATION_FACTS[kind].hasAmount) {
-		const isRefused = typed.value === undefined || typed.members !== GOOD_MEMBERS;
-		return { ...typed, isRefused };
-	}
-	// There it is a member as any other that no form has.
-	const members = typed.members === AMOUNT_AS_MEMBER ? GOOD_MEMBERS : typed.members;
-	return { ...typed, members, value: undefined, isRefused: members !== GOOD_MEMBERS };
+	const { hasAmount } = OPERATION_FACTS[kind];
+	const isAmountWrong = hasAmount && typed.value === undefined;
+	return {
+		...typed,
+		value: hasAmount ? typed.value : undefined,
+		isRefused: isAmountWrong || typed.members !== GOOD_MEMBERS,
+	};
 }
 
 /** One run of the node's execute(), as n8n calls it: Retry On Fail makes several. */

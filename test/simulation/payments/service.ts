@@ -118,6 +118,8 @@ interface OperationFacts {
 	agentPermission: string | undefined;
 	/** What a 409 says of its request. */
 	conflict: 'unknown' | 'rejected';
+	/** Whether the account's Accepted Values say what became of it. */
+	isJudgedByWords: boolean;
 	/** Whether a second one does harm. */
 	goesOutOnce: boolean;
 	/** Whether its External ID is made for it. Another one of something else makes another request. */
@@ -139,6 +141,7 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		path: 'payment',
 		agentPermission: 'allowAiPayments',
 		conflict: 'unknown',
+		isJudgedByWords: true,
 		goesOutOnce: true,
 		isIdItsOwn: true,
 		hasAmount: true,
@@ -152,6 +155,7 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		path: 'qrcode',
 		agentPermission: undefined,
 		conflict: 'rejected',
+		isJudgedByWords: true,
 		goesOutOnce: false,
 		isIdItsOwn: true,
 		hasAmount: true,
