@@ -159,7 +159,8 @@ function paidTwice(later: Send, world: World): string | undefined {
 }
 
 function isSamePayment(earlier: Send, later: Send): boolean {
-	if (!goesOutOnce(earlier)) return false;
+	// A cancellation has the External ID of its payment.
+	if (!goesOutOnce(earlier) || earlier.kind !== later.kind) return false;
 	if (earlier.id === later.id) return true;
 	return isKnownTo(later.run, earlier.run) && isSameItem(earlier, later.run, later.item);
 }
@@ -385,7 +386,7 @@ function sentByEarlierExecution(world: World, run: NodeRun, item: RunItem): Send
 		return undefined;
 	}
 	return world.sends.find((send) => {
-		if (send.id !== item.id || !goesOutOnce(send) || !mayBePaid(send)) return false;
+		if (send.id !== item.id || send.kind !== run.kind || !mayBePaid(send)) return false;
 		const { node, ended } = send.run;
 		return node === run.node && ended !== undefined && ended < run.begun;
 	});

@@ -143,8 +143,11 @@ export function wasFrozen({ process, begun }: NodeRun): boolean {
 export function isSameItem(earlier: Send, run: NodeRun, item: RunItem): boolean {
 	if (earlier.kind !== run.kind || earlier.run.isTool !== run.isTool) return false;
 	if (!run.isTool) return earlier.item.place === item.place;
+	const { isIdItsOwn, hasRecipient } = OPERATION_FACTS[run.kind];
+	if (!isIdItsOwn && earlier.id !== item.id) return false;
 	const { value, key, account } = earlier.item;
-	return value === item.value && key === item.key && account === item.account;
+	const isSameRecipient = !hasRecipient || key === item.key;
+	return isSameRecipient && value === item.value && account === item.account;
 }
 
 /** Whether the node heard of a payment that the service does not take its token. */
