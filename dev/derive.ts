@@ -8,6 +8,7 @@ import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
 import { sendingOperations } from '../nodes/Pay/operations';
 import type { PlayedOperation } from '../sandbox/play';
 import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/service/contract';
+import type { Workflow } from './n8n';
 
 /*
  * Writes what follows from the operations and is committed all the same, since people read it or n8n loads
@@ -17,6 +18,7 @@ import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/servi
 const ROOT = join(__dirname, '..');
 const WORKFLOW_JSON = 'docs/workflow-json.md';
 const REPORT = 'examples/payouts/Report.js';
+const PRACTICE_SERVICE = 'examples/practice-service.json';
 
 type Operation = (typeof sendingOperations)[number];
 
@@ -52,6 +54,7 @@ function openApi(): string {
 		paths[pathOf(requestOperation, 'pay')] = {
 			post: {
 				operationId: requestOperation.kind,
+				tags: [requestOperation.words.noun],
 				summary: option.description,
 				security: [{ accessToken: [] }],
 				requestBody: {
@@ -212,6 +215,41 @@ return play($json, $execution.id, ${JSON.stringify(operations)});
 `;
 }
 
+/** The node of the practice service that takes the requests of an operation. */
+function requestNode({ requestOperation, option }: Operation, position: [number, number]) {
+	return {
+		parameters: {
+			httpMethod: 'POST',
+			path: pathOf(requestOperation, 'pay').slice(1),
+			responseMode: 'responseNode',
+			options: {},
+		},
+		name: `${option.action} request`,
+		type: 'n8n-nodes-base.webhook',
+		typeVersion: 2,
+		position,
+		webhookId: `practice-service-${requestOperation.kind}`,
+	};
+}
+
+/** The practice service with a node for the requests of each operation. Those that are there stay as they are. */
+function practiceWorkflow(): string {
+	const workflow = JSON.parse(readFileSync(join(ROOT, PRACTICE_SERVICE), 'utf8')) as Workflow;
+	const paths = workflow.nodes
+		.map(({ parameters }) => (parameters as { path?: string }).path)
+		.filter((path) => path?.startsWith('v2/'));
+	for (const operation of sendingOperations) {
+		// Left of the first two and between them, where its wire crosses none.
+		const node = requestNode(operation, [-220 * (paths.length - 1), 100]);
+		if (paths.includes(node.parameters.path)) continue;
+		paths.push(node.parameters.path);
+		workflow.nodes.push(node);
+		const next = { node: 'What the service does', type: 'main', index: 0 };
+		workflow.connections[node.name] = { main: [[next]] };
+	}
+	return JSON.stringify(workflow, null, '\t');
+}
+
 /** The report of the payouts, with each outcome in the word of the product. @throws where it lacks one */
 function reportOfPayouts(): string {
 	let text = readFileSync(join(ROOT, REPORT), 'utf8');
@@ -230,6 +268,7 @@ export async function derived(): Promise<Map<string, string>> {
 		['sandbox/openapi.yaml', openApi()],
 		[WORKFLOW_JSON, workflowJson()],
 		['examples/practice-service/What the service does.js', practiceService()],
+		[PRACTICE_SERVICE, practiceWorkflow()],
 		[REPORT, reportOfPayouts()],
 	]);
 	for (const operation of sendingOperations) {

@@ -17,7 +17,7 @@ export interface Exchange {
 	headers: ExchangeHeaders;
 	body: string;
 	response?: { at: string; status?: number; body: string };
-	/** The charge or payment that came of it. */
+	/** The transaction that came of it. */
 	transaction?: string;
 }
 

@@ -17,34 +17,12 @@ import { REHEARSALS, SEQUELS, type Rehearsal } from './rehearsals';
 import type { ClientCredentials, Tokens } from './tokens';
 import type { Status, Transaction } from './transaction';
 
-/** How many charges and payments the page shows. */
+/** How many transactions the page shows. */
 const TRANSACTIONS_SHOWN = 50;
 /** How late "send late" is, in milliseconds. */
 const LATE = 10_000;
 /** Changes within this time reach the page at once, in milliseconds. */
 const TOGETHER = 50;
-
-/** What the card of a charge or payment says, and its buttons. */
-interface Card {
-	title: string;
-	statuses: Record<Status, string>;
-	/** What a person may let happen to it, by the end of the path that does so. */
-	acts: Record<'pay' | 'fail', string>;
-}
-
-/** What the page says of each kind. */
-export const CARDS: Record<Transaction['kind'], Card> = {
-	qrCode: {
-		title: 'QR code',
-		statuses: { waiting: 'Waiting for the customer', paid: 'Paid', failed: 'Failed' },
-		acts: { pay: 'Customer pays', fail: 'Charge fails' },
-	},
-	payment: {
-		title: 'Payment',
-		statuses: { waiting: 'Not settled yet', paid: 'Paid', failed: 'Failed' },
-		acts: { pay: 'Payment goes through', fail: 'Payment fails' },
-	},
-};
 
 /** What the pages show of a sandbox, and what their buttons do to it. */
 interface ShownSandbox {
@@ -106,10 +84,10 @@ function exchangeView(exchange: Exchange) {
 function transactionView(transaction: Transaction) {
 	return {
 		id: transaction.id,
-		kind: transaction.kind,
+		noun: transaction.noun,
+		isReported: transaction.isReported,
 		external_id: transaction.external_id,
 		amount: transaction.amount,
-		payerQuestion: transaction.payerQuestion,
 		status: transaction.status,
 		changes: transaction.changes,
 		postbackUrl: transaction.postbackUrl,
@@ -160,7 +138,6 @@ function stateOf(sandbox: ShownSandbox): string {
 /** What the page's script is given once: the lists that it does not have of its own. */
 function listsOf({ options }: ShownSandbox) {
 	return {
-		cards: CARDS,
 		rehearsals: REHEARSALS.map(({ name, label, description, amount }) => ({
 			name,
 			label,
@@ -256,7 +233,7 @@ export function pageRoutes(sandbox: ShownSandbox): Router {
 	router.post('/transactions/:id/:act', (request, response, next) => {
 		const { id, act } = request.params;
 		const transaction = find(id);
-		if (transaction === undefined || (act !== 'pay' && act !== 'fail')) return next();
+		if (!transaction?.isReported || (act !== 'pay' && act !== 'fail')) return next();
 		// What throws here throws before the response, and Express makes a 500 of it.
 		const body = sandbox.changeStatus(transaction, act === 'pay' ? 'paid' : 'failed');
 		void sandbox.sendPostback(transaction, body);

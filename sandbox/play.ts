@@ -12,20 +12,21 @@ interface Made {
 	kind: string;
 	id: string;
 	external_id: string;
-	amount: number;
+	/** Absent where the request has none. */
+	amount?: number;
 }
 
-export function rehearsalOf(amount: number): Rehearsal | undefined {
+export function rehearsalOf(amount: number | undefined): Rehearsal | undefined {
 	return REHEARSALS.find((rehearsal) => rehearsal.amount === amount);
 }
 
-export function sequelOf(amount: number): Sequel | undefined {
+export function sequelOf(amount: number | undefined): Sequel | undefined {
 	return SEQUELS.find((sequel) => sequel.amount === amount);
 }
 
 /** The code to copy; only a charge has one. */
 export function qrCodeOf({ kind, id, amount }: Made): string | undefined {
-	return kind === 'qrCode' ? brCode(id, amount) : undefined;
+	return kind === 'qrCode' && amount !== undefined ? brCode(id, amount) : undefined;
 }
 
 /** The body of the response, also where a rehearsal says that it is a wrong one. */
@@ -51,7 +52,7 @@ export function responseBodyOf(
 export function postbackBodyOf(
 	{ kind, id, external_id }: Made,
 	status: string,
-	paid: number,
+	paid: number | undefined,
 ): PostbackBody {
 	return {
 		event: `${kind}.${status}`,
@@ -138,7 +139,7 @@ export function play(
 		kind: operation.kind,
 		id: `test-${executionId}`,
 		external_id: String(body.external_id),
-		amount: Number(body.amount ?? 0),
+		amount: body.amount as number | undefined,
 	};
 	const rehearsal = rehearsalOf(made.amount);
 	if (rehearsal?.effect.kind === 'notCarriedOut' && rehearsal.effect.fault.kind === 'status') {

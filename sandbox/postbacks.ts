@@ -27,10 +27,10 @@ export interface PostbackBody {
 	event: string;
 	id: string;
 	external_id: string;
-	amount: number;
+	amount?: number;
 	status: string;
 	/** Only once the money went back: the status then says "paid" still. */
-	refund?: { amount: number };
+	refund?: { amount?: number };
 }
 
 /** A postback whose facts are nested one level deep, as many services have it. */

@@ -7,7 +7,7 @@ export interface ResponseBody {
 	success?: true;
 	id: string;
 	external_id: string;
-	amount: number;
+	amount?: number;
 	status: string;
 	qrCode?: string;
 }
@@ -133,7 +133,9 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		effect: {
 			kind: 'misreported',
 			falsify: (body) => {
-				if (body.qrCode !== undefined) body.qrCode = brCode(body.id, body.amount / 100);
+				const { id, amount, qrCode } = body;
+				if (qrCode === undefined || amount === undefined) return;
+				body.qrCode = brCode(id, amount / 100);
 			},
 		},
 	},
@@ -146,7 +148,7 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		effect: {
 			kind: 'misreported',
 			falsify: (body) => {
-				body.amount *= 100;
+				if (body.amount !== undefined) body.amount *= 100;
 				body.external_id = 'another';
 			},
 		},

@@ -34,7 +34,7 @@ import { Sender, type SenderOptions } from './senders';
 import { Tokens, type ClientCredentials, type TokenResponse } from './tokens';
 import type { Status, Transaction } from './transaction';
 
-/** A request of one of the two operations, as it came, whatever became of it. */
+/** A request of an operation, as it came, whatever became of it. */
 interface Received {
 	path: string;
 	headers: IncomingHttpHeaders;
@@ -44,14 +44,21 @@ interface Received {
 
 /** What the sandbox uses of an operation in openapi.yaml. */
 interface ContractOperation {
-	operationId: Transaction['kind'];
+	operationId: string;
+	/** What people call it. */
+	tags: [string];
+	requestBody: {
+		content: { 'application/json': { schema: { properties: Record<string, unknown> } } };
+	};
 }
 
-/** What the sandbox uses of a body that the contract allowed. */
+/** What the sandbox knows of an operation. */
+type PlayedOperation = Pick<Transaction, 'kind' | 'noun' | 'isReported'> & { path: string };
+
+/** What the sandbox uses of a body that the contract allowed; the page shows all of it. */
 interface RequestBody {
-	amount: number;
+	amount?: number;
 	external_id: string;
-	payerQuestion?: string;
 	postbackUrl?: string;
 }
 
@@ -111,11 +118,19 @@ interface ApplicationLocals {
 
 const CONTRACT = join(__dirname, 'openapi.yaml');
 
-/** The operations of the contract: the path of each, and its kind. */
+/** The operations of the contract. */
 const OPERATIONS = Object.entries(
 	(parse(readFileSync(CONTRACT, 'utf8')) as { paths: Record<string, { post: ContractOperation }> })
 		.paths,
-).map(([path, { post }]) => [path, post.operationId] as const);
+).map(([path, { post }]): PlayedOperation => {
+	const { properties } = post.requestBody.content['application/json'].schema;
+	return {
+		path,
+		kind: post.operationId,
+		noun: post.tags[0],
+		isReported: Object.hasOwn(properties, 'postbackUrl'),
+	};
+});
 
 /** Rejects what openapi.yaml does not allow. */
 function contractMiddleware() {
@@ -248,7 +263,8 @@ export class Sandbox {
 	 * @throws what `postbackBody` throws; the status is then as before
 	 */
 	changeStatus(transaction: Transaction, status: Status, paid = transaction.amount): string {
-		const shown = this.options.reportsHundredths ? Math.round(paid * 100) : paid;
+		const inHundredths = this.options.reportsHundredths && paid !== undefined;
+		const shown = inHundredths ? Math.round(paid * 100) : paid;
 		const flat = postbackBodyOf(transaction, status, shown);
 		const body = JSON.stringify(this.inItsForm(flat));
 		transaction.status = status;
@@ -352,8 +368,8 @@ export class Sandbox {
 		app.use(this.checkScheme);
 		app.use((contract ??= contractMiddleware()));
 		// A rehearsal of the page or of an amount is for a request that came this far.
-		for (const [path, kind] of OPERATIONS) {
-			app.post(path, (request, response) => this.carryOut(kind, request, response));
+		for (const operation of OPERATIONS) {
+			app.post(operation.path, (request, response) => this.carryOut(operation, request, response));
 		}
 		app.use(this.explainRejection);
 		return app;
@@ -467,14 +483,14 @@ export class Sandbox {
 		playFault(fault, request, response, respond);
 	}
 
-	/** Makes a charge or payment of a request that the contract allows, and responds. */
-	private async carryOut(kind: Transaction['kind'], request: Request, response: Response) {
+	/** Carries out a request that the contract allows, and responds. */
+	private async carryOut(operation: PlayedOperation, request: Request, response: Response) {
 		const body = request.body as RequestBody;
 		const rehearsal = this.takeOrder() ?? this.rehearsalOf(body.amount);
 		if (rehearsal?.effect.kind === 'notCarriedOut') {
 			return this.play(rehearsal.effect.fault, request, response, () => {});
 		}
-		const transaction = this.remember(kind, body, localsOf(response).exchange);
+		const transaction = this.remember(operation, body, localsOf(response).exchange);
 		const ending = this.endingOf(transaction);
 		if (ending.reported === 'beforeResponse') await this.report(transaction, ending);
 		this.respond(transaction, rehearsal, request, response);
@@ -490,16 +506,18 @@ export class Sandbox {
 		return rehearsal;
 	}
 
-	private rehearsalOf(amount: number): Rehearsal | undefined {
+	private rehearsalOf(amount: number | undefined): Rehearsal | undefined {
 		if (!this.options.amountsAct) return undefined;
 		return rehearsalOf(amount);
 	}
 
-	private endingOf({ kind, amount }: Transaction): Ending {
+	private endingOf({ isReported, qrCode, amount }: Transaction): Ending {
 		const { amountsAct, settlePaymentsAfter } = this.options;
 		const sequel = sequelOf(amount);
 		if (amountsAct && sequel !== undefined) return this.withSilence(sequel.ending);
-		if (kind !== 'payment' || settlePaymentsAfter === undefined) return { reported: 'never' };
+		// What has a code waits for somebody who pays it.
+		const settles = isReported && qrCode === undefined;
+		if (!settles || settlePaymentsAfter === undefined) return { reported: 'never' };
 		return { reported: { afterMs: settlePaymentsAfter }, status: 'paid', times: 1 };
 	}
 
@@ -549,8 +567,8 @@ export class Sandbox {
 	}
 
 	private remember(
-		kind: Transaction['kind'],
-		{ amount, external_id, payerQuestion, postbackUrl }: RequestBody,
+		{ kind, noun, isReported }: PlayedOperation,
+		{ amount, external_id, postbackUrl }: RequestBody,
 		exchange: Exchange,
 	): Transaction {
 		const id = randomUUID();
@@ -559,12 +577,13 @@ export class Sandbox {
 		const transaction: Transaction = {
 			id,
 			kind,
+			noun,
+			isReported,
 			external_id,
 			amount,
-			payerQuestion,
 			status: 'waiting',
 			changes: [],
-			postbackUrl: this.options.notificationUrl ?? postbackUrl,
+			postbackUrl: isReported ? (this.options.notificationUrl ?? postbackUrl) : undefined,
 			qrCode: qrCodeOf({ kind, id, external_id, amount }),
 			postbacks: [],
 			exchange,

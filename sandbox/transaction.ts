@@ -1,17 +1,19 @@
-import type { Kind } from '../nodes/Pay/operations';
 import type { Exchange } from './journal';
 import type { Postback } from './postbacks';
 
 /** What a transaction came to. */
 export type Status = 'waiting' | 'paid' | 'failed';
 
-/** A charge or payment that the sandbox took, with what it reported about it. */
+/** What came of a request that the sandbox took, with what it reported about it. */
 export interface Transaction {
 	id: string;
-	kind: Kind;
+	kind: string;
+	/** What people call it. */
+	noun: string;
+	/** Whether a request of its kind can name an address for postbacks. */
+	isReported: boolean;
 	external_id: string;
-	amount: number;
-	payerQuestion?: string;
+	amount?: number;
 	status: Status;
 	/** The statuses it came to, oldest first. */
 	changes: Array<{ at: string; status: Status }>;

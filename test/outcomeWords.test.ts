@@ -18,6 +18,7 @@ test.each<{ place: string; told: string[] }>([
 			`| ${first(rejected)}, or ${notSent} `,
 			`| ${first(accepted)} `,
 			`was ${rejected} or ${notSent} because`,
+			`"${first(rejected)}, perhaps paid"`,
 		],
 	},
 	{

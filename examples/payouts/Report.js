@@ -5,6 +5,20 @@ const numberField = $('Settings').first().json.paymentNumberField.trim();
 const written = $('What became of it').isExecuted ? $('What became of it').all() : [];
 const outcomes = new Map(written.map(({ json }) => [json.external_id, json]));
 
+/** What became of a payment, by what the book says of it. */
+const BECAME = {
+	accepted: 'Accepted',
+	unknown: 'Unknown',
+	duplicate: 'Sent before',
+	rejected: 'Rejected',
+	notSent: 'Not sent',
+	// What a postback reported.
+	paid: 'Reported as paid',
+	failed: 'Reported as failed',
+	otherAmount: 'Reported with another amount',
+	refunded: 'Reported as refunded',
+};
+
 /** The parts of the report in their order, each with one piece of advice for all its lines. */
 const PARTS = [
 	{
@@ -25,7 +39,7 @@ const PARTS = [
 	{
 		name: 'ask first',
 		hasSum: true,
-		title: 'Rejected, perhaps paid',
+		title: `${BECAME.rejected}, perhaps paid`,
 		advice:
 			'It may have been paid all the same. Ask the service whether it has the payment. If it has, ' +
 			'say so on this page: each line has a link. If it has not, correct the token in the Pay API ' +
@@ -215,19 +229,7 @@ function whatRowSays({ outcome, decision, source, at, execution }) {
 	const day = at
 		? ` on ${DateTime.fromISO(at).toFormat('d LLL yyyy')} (execution ${execution})`
 		: '';
-	const became = {
-		accepted: 'Accepted',
-		unknown: 'Unknown',
-		duplicate: 'Sent before',
-		rejected: 'Rejected',
-		notSent: 'Not sent',
-		// What a postback reported.
-		paid: 'Reported as paid',
-		failed: 'Reported as failed',
-		otherAmount: 'Reported with another amount',
-		refunded: 'Reported as refunded',
-	};
-	const first = outcome ? `${became[outcome] ?? outcome}${day}.` : '';
+	const first = outcome ? `${BECAME[outcome] ?? outcome}${day}.` : '';
 	if (!decision) return first;
 	const isDecision = /^it was (not )?paid$/i.test(decision.trim());
 	const second = isDecision ? `${decision.trim()} (${source}).` : `"${decision}" is no decision.`;

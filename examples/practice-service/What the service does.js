@@ -126,7 +126,9 @@ var REHEARSALS = [
 		effect: {
 			kind: 'misreported',
 			falsify: (body) => {
-				if (body.qrCode !== void 0) body.qrCode = brCode(body.id, body.amount / 100);
+				const { id, amount, qrCode } = body;
+				if (qrCode === void 0 || amount === void 0) return;
+				body.qrCode = brCode(id, amount / 100);
 			},
 		},
 	},
@@ -139,7 +141,7 @@ var REHEARSALS = [
 		effect: {
 			kind: 'misreported',
 			falsify: (body) => {
-				body.amount *= 100;
+				if (body.amount !== void 0) body.amount *= 100;
 				body.external_id = 'another';
 			},
 		},
@@ -191,7 +193,7 @@ function sequelOf(amount) {
 	return SEQUELS.find((sequel) => sequel.amount === amount);
 }
 function qrCodeOf({ kind, id, amount }) {
-	return kind === 'qrCode' ? brCode(id, amount) : void 0;
+	return kind === 'qrCode' && amount !== void 0 ? brCode(id, amount) : void 0;
 }
 function responseBodyOf({ id, external_id, amount }, status, qrCode, rehearsal) {
 	const body = {
@@ -248,7 +250,7 @@ function play(item, executionId, operations) {
 		kind: operation.kind,
 		id: `test-${executionId}`,
 		external_id: String(body.external_id),
-		amount: Number(body.amount ?? 0),
+		amount: body.amount,
 	};
 	const rehearsal = rehearsalOf(made.amount);
 	if (rehearsal?.effect.kind === 'notCarriedOut' && rehearsal.effect.fault.kind === 'status') {

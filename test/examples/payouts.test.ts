@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
 import { CORRECT_ITEM } from '../../nodes/Pay/execution/words/result';
 import { amountField, parseAmount } from '../../nodes/Pay/parameters/amount';
 
@@ -16,6 +17,15 @@ interface Report {
 	html: string;
 	parts: Array<{ name: string; count: string; lines: Array<{ line?: number; what: string }> }>;
 }
+
+const { accepted, unknown, rejected } = OUTCOME_WORDS;
+const capital = (word: string) => word.charAt(0).toUpperCase() + word.slice(1);
+/** The words of outcomes as they begin a sentence. */
+const FIRST = {
+	accepted: capital(accepted),
+	unknown: capital(unknown),
+	rejected: capital(rejected),
+};
 
 const FOLDER = join(__dirname, '..', '..', 'examples', 'payouts');
 const PAGE = 'http://localhost:5678/form/payouts';
@@ -221,7 +231,7 @@ describe('the report', () => {
 		);
 		expect(report.text).toContain(
 			[
-				'Rejected, perhaps paid: 1, 10.50 in all. It may have been paid all the same. Ask the service whether it has the payment. If it has, say so on this page: each line has a link. If it has not, correct the token in the Pay API credential (or the service’s list of allowed addresses) and upload the list again.',
+				`${FIRST.rejected}, perhaps paid: 1, 10.50 in all. It may have been paid all the same. Ask the service whether it has the payment. If it has, say so on this page: each line has a link. If it has not, correct the token in the Pay API credential (or the service’s list of allowed addresses) and upload the list again.`,
 				`- Line 2: a, 10.50 to a@x. The service rejected payment "a" (HTTP 403). The response said: "not on our list". ${PAGE}?Payment%20in%20doubt=a`,
 				'',
 			].join('\n'),
@@ -413,7 +423,7 @@ describe('lists that were doubled, corrected or reordered', () => {
 		const report = payouts.uploadLines([line('inv-2'), changed]);
 		expect(report.parts[0]!.name).toBe('differs');
 		expect(report.text).toContain(
-			`- Line 3: inv-1, ${says}. The book has 10.50 to a@x under this identifier. Accepted on day 1 (execution 1).`,
+			`- Line 3: inv-1, ${says}. The book has 10.50 to a@x under this identifier. ${FIRST.accepted} on day 1 (execution 1).`,
 		);
 		expect(payouts.sent).toMatchObject([{ external_id: 'inv-2' }]);
 	});
@@ -423,8 +433,8 @@ describe('lists that were doubled, corrected or reordered', () => {
 		const report = payouts.uploadLines([line('c', 1), line('b', '7.00'), line(' a ', '10.50')]);
 		expect(told(report)).toStrictEqual({
 			2: 'accepted:',
-			3: 'before: Accepted on day 1 (execution 1).',
-			4: 'before: Accepted on day 1 (execution 1).',
+			3: `before: ${FIRST.accepted} on day 1 (execution 1).`,
+			4: `before: ${FIRST.accepted} on day 1 (execution 1).`,
 		});
 	});
 
@@ -453,8 +463,8 @@ describe('what the book says of an identifier', () => {
 	});
 	const notPaid = (outcome: string) => row(outcome, 'It was not paid', 'the service');
 	const paid = (outcome: string) => row(outcome, 'It was paid', 'the statement');
-	const BEFORE = 'before: Accepted on day 0 (execution 7).';
-	const OPEN = 'in doubt: Unknown on day 0 (execution 7).';
+	const BEFORE = `before: ${FIRST.accepted} on day 0 (execution 7).`;
+	const OPEN = `in doubt: ${FIRST.unknown} on day 0 (execution 7).`;
 	test.each<[string, Json[], string]>([
 		['accepted', [row('accepted')], BEFORE],
 		['unknown', [row('unknown')], OPEN],
@@ -477,18 +487,18 @@ describe('what the book says of an identifier', () => {
 		[
 			'a decision in other letters',
 			[row('unknown', ' it was PAID ', 'Ana')],
-			'before: Unknown on day 0 (execution 7). it was PAID (Ana).',
+			`before: ${FIRST.unknown} on day 0 (execution 7). it was PAID (Ana).`,
 		],
 		['other words', [row('unknown', 'yes', 'Ana')], `${OPEN} "yes" is no decision.`],
 		[
 			'a rejected one that a person calls paid',
 			[paid('rejected')],
-			'before: Rejected on day 0 (execution 7). It was paid (the statement).',
+			`before: ${FIRST.rejected} on day 0 (execution 7). It was paid (the statement).`,
 		],
 		[
 			'not paid',
 			[notPaid('unknown')],
-			'decided: Unknown on day 0 (execution 7). It was not paid (the service).',
+			`decided: ${FIRST.unknown} on day 0 (execution 7). It was not paid (the service).`,
 		],
 	])('%s: nothing is sent', (_what, rows, says) => {
 		for (const each of rows) payouts.add(each);
@@ -503,7 +513,9 @@ describe('what the book says of an identifier', () => {
 
 	test('a row without amount and recipient, such as one by hand, differs from nothing', () => {
 		payouts.add({ external_id: 'X', outcome: 'accepted' });
-		expect(told(payouts.uploadLines([line('X')]))).toStrictEqual({ 2: 'before: Accepted.' });
+		expect(told(payouts.uploadLines([line('X')]))).toStrictEqual({
+			2: `before: ${FIRST.accepted}.`,
+		});
 	});
 
 	test('a book that cannot be opened: nothing is paid, and it says what to do', () => {
@@ -518,7 +530,7 @@ describe('what the book says of an identifier', () => {
 });
 
 describe('what postbacks reported', () => {
-	const ACCEPTED = 'Accepted on day 1 (execution 1).';
+	const ACCEPTED = `${FIRST.accepted} on day 1 (execution 1).`;
 	const on = (words: string) => `Reported ${words} on day 9 (execution 9).`;
 	test.each<{ outcome: string; reports: string[]; says: string; isSent: boolean }>([
 		{
@@ -530,13 +542,13 @@ describe('what postbacks reported', () => {
 		{
 			outcome: 'unknown',
 			reports: ['paid'],
-			says: `before: Unknown on day 1 (execution 1). ${on('as paid')}`,
+			says: `before: ${FIRST.unknown} on day 1 (execution 1). ${on('as paid')}`,
 			isSent: false,
 		},
 		{
 			outcome: 'rejected',
 			reports: ['paid'],
-			says: `before: Rejected on day 1 (execution 1). ${on('as paid')}`,
+			says: `before: ${FIRST.rejected} on day 1 (execution 1). ${on('as paid')}`,
 			isSent: false,
 		},
 		{
@@ -548,7 +560,7 @@ describe('what postbacks reported', () => {
 		{
 			outcome: 'unknown',
 			reports: ['failed'],
-			says: `decided: Unknown on day 1 (execution 1). ${on('as failed')}`,
+			says: `decided: ${FIRST.unknown} on day 1 (execution 1). ${on('as failed')}`,
 			isSent: false,
 		},
 		// The report of the very rejection.
@@ -601,7 +613,7 @@ describe('what postbacks reported', () => {
 		payouts.uploadLines([line('a')]);
 		payouts.report('a', 'failed');
 		expect(told(payouts.uploadLines([line('a')]))).toMatchObject({
-			2: expect.stringMatching(/^in doubt: Accepted on day 2 .* Reported as failed on day 9/),
+			2: expect.stringMatching(/^in doubt: .* on day 2 .* Reported as failed on day 9/),
 		});
 		expect(payouts.decide('a', 'It was not paid', 'Ana').title).toBe(
 			'Written down about "a": It was not paid. Nothing is in doubt.',
@@ -639,8 +651,8 @@ describe('a decision', () => {
 				'2 in doubt.',
 				'',
 				`In doubt: 2, 17.50 in all. It may have been paid: do not pay it in another way now. Ask the service whether it was, then say so on this page: ${PAGE}`,
-				`- a, 10.50 to a@x. Unknown on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=a`,
-				`- b, 7.00 to a@x. Unknown on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=b`,
+				`- a, 10.50 to a@x. ${FIRST.unknown} on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=a`,
+				`- b, 7.00 to a@x. ${FIRST.unknown} on day 1 (execution 1). ${PAGE}?Payment%20in%20doubt=b`,
 			].join('\n'),
 		);
 	});
@@ -658,8 +670,8 @@ describe('a decision', () => {
 			['c', undefined],
 		]);
 		expect(told(payouts.uploadLines([line('a'), line('b', 7)]))).toStrictEqual({
-			2: 'before: Unknown on day 1 (execution 1). It was paid (Ana).',
-			3: 'decided: Unknown on day 1 (execution 1). It was not paid (Ana).',
+			2: `before: ${FIRST.unknown} on day 1 (execution 1). It was paid (Ana).`,
+			3: `decided: ${FIRST.unknown} on day 1 (execution 1). It was not paid (Ana).`,
 		});
 	});
 

@@ -32,6 +32,17 @@ describe.each(REGISTERED.map((each) => [each.kind, each] as const))(
 			}
 		});
 
+		test.each(fullForms.map((form, way) => [way, form] as const))(
+			'are read as they say where their numbers have a comma, in way %i',
+			(_way, { typed, sent }) => {
+				const written = JSON.stringify(typed).replace(/"(\d+)\.(\d+)"/g, '"$1,$2"');
+				const values = JSON.parse(written) as IDataObject;
+				values.options = { decimalSign: 'comma' };
+				const { postbackUrl: _added, ...body } = sent as Record<string, unknown>;
+				expect(readRequest((name) => values[name])).toStrictEqual(body);
+			},
+		);
+
 		test('of what its members refuse are refused', () => {
 			const form = fullForms[0]!.typed;
 			for (const { typed, field } of refused) {

@@ -55,10 +55,7 @@ describe.each(REGISTERED.map(({ operation }) => [operation.kind as Kind, operati
 			expect(headers.get('Content-Type')).toMatch(/^application\/json/);
 		});
 
-		test('the practice service listens at its path, and takes its body', () => {
-			const { nodes } = example('practice-service');
-			const listens = nodes.map(({ parameters }) => (parameters as { path?: string }).path);
-			expect(listens).toContain(path.slice(1));
+		test('the practice service takes its body', () => {
 			const { status } = practise(operation.path, fullBody(kind), 'Bearer practice');
 			expect(status).not.toBe(422);
 		});

@@ -874,7 +874,10 @@ function agentWithGate() {
 		const executionId = await n8n.run(id, 'Chat', message);
 		await waits(n8n, executionId);
 		const shown = JSON.stringify(await n8n.execution(executionId));
-		expect(shown).toContain('"text":"Pay 5 to someone@example.com?"');
+		// Quotes inside of a text have strokes before them.
+		const asked =
+			'Pay 5 to someone@example.com? All that the model chose: {"amount":5,"key":"someone@';
+		expect(shown.replaceAll('\\', '')).toContain(asked);
 		expect(sandbox.received).toStrictEqual([]);
 		const urlOf = (choice: string) =>
 			new RegExp(`"(http[^"]+webhook-waiting[^"]+approved=${choice}[^"]*)"`).exec(shown)![1]!;

@@ -4,7 +4,7 @@ import type { Kind } from '../../serviceOperations';
 import type { NodePlan, Options, Plan, TypedItem } from './plan';
 import type { Result } from './report';
 import { judgeReport } from './rules';
-import type { NodeRun } from './send';
+import { itemFor, type NodeRun } from './send';
 import { OPERATION_FACTS } from './service';
 import type { World } from './world';
 
@@ -158,7 +158,7 @@ export class Execution {
 	private newRun(node: NodePlan, runIndex: number): NodeRun {
 		const { world, process, plan } = this;
 		const items = node.items.map((item, index) => ({
-			...item,
+			...itemFor(node.kind, item),
 			id: item.changing ? `${item.id} ${(idsMade += 1)}` : item.id,
 			place: `${node.id} ${runIndex} ${index}`,
 		}));

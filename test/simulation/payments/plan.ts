@@ -1,16 +1,18 @@
 import * as fc from 'fast-check';
 import type { Moment } from '../duplicateStore';
-import type { Kind } from '../../serviceOperations';
-import { responseFate, tokenFate, type ResponseFate, type TokenFate } from './service';
+import { KINDS, type Kind } from '../../serviceOperations';
+import {
+	OPERATION_FACTS,
+	responseFate,
+	tokenFate,
+	type ResponseFate,
+	type TokenFate,
+} from './service';
 
 /*
  * What a scenario is made of: what people typed, how n8n is set up, and what its duplicate store does.
  * Each kind stands beside the arbitrary that draws it.
  */
-
-/** How often each operation is played, of ten nodes. One that is played needs rules of its own (rules.ts). */
-const WEIGHTS: Record<Kind, number> = { payment: 9, qrCode: 1 };
-const KINDS = Object.keys(WEIGHTS) as Kind[];
 
 /** What a person typed for one item, expressions resolved. */
 export interface TypedItem {
@@ -20,7 +22,7 @@ export interface TypedItem {
 	/** Node, run and item. */
 	place: string;
 	amount: unknown;
-	/** The number that the amount plainly is; undefined where the item has to be refused. */
+	/** The number that the amount plainly is; undefined where it is none. */
 	value: number | undefined;
 	key: string;
 	/** Whose account pays: number of the token and of the base address. */
@@ -133,7 +135,7 @@ export const key = fc.constantFrom('key-1', 'key-2');
 export const account = fc.nat(1);
 
 export const GOOD_MEMBERS = '{ "note": 1.5 }';
-/** A member of the form. */
+/** A member of a form, or one that its operation has no field for. */
 export const AMOUNT_AS_MEMBER = '{ "amount": 999 }';
 /** It, and a number that JSON would round: both are refused. */
 const refusedMembers = fc.constantFrom(AMOUNT_AS_MEMBER, '{ "note": 0.1234567890123456789 }');
@@ -153,7 +155,7 @@ export const item: fc.Arbitrary<TypedItem> = fc
 		changing: drawn.changing,
 		place: '',
 		amount: drawn.typed.amount,
-		value: drawn.refused === undefined ? drawn.typed.value : undefined,
+		value: drawn.typed.value,
 		key: drawn.key,
 		account: drawn.account,
 		timeout: drawn.timeout,
@@ -166,9 +168,16 @@ export const options: fc.Arbitrary<Options> = fc.record({
 	timeout: fc.constantFrom(60_000, 1000),
 });
 
+const kind = weighed<Kind>(
+	...KINDS.map((each): [number, fc.Arbitrary<Kind>] => [
+		OPERATION_FACTS[each].weight,
+		always(each),
+	]),
+);
+
 const node: fc.Arbitrary<NodePlan> = fc.record({
 	id: weighed<string>([4, always('node-1')], [1, always('node-2')]),
-	kind: fc.oneof(...KINDS.map((kind) => ({ weight: WEIGHTS[kind], arbitrary: always(kind) }))),
+	kind,
 	items: fc.oneof(
 		fc.array(item, { minLength: 1, maxLength: 3 }),
 		fc.array(item, { minLength: 2, maxLength: 2 }),

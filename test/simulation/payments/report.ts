@@ -1,7 +1,6 @@
 import type { INodeExecutionData } from 'n8n-workflow';
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
-import type { TypedItem } from './plan';
-import { isSameItem, type NodeRun, type Send } from './send';
+import { isSameItem, type NodeRun, type RunItem, type Send } from './send';
 import type { World } from './world';
 
 /** How a run of the node ended. */
@@ -66,19 +65,19 @@ function readItems(world: World, run: NodeRun, returned: INodeExecutionData[]): 
 	return report;
 }
 
-function isAbout(world: World, run: NodeRun, item: TypedItem | undefined, facts: Facts): boolean {
+function isAbout(world: World, run: NodeRun, item: RunItem | undefined, facts: Facts): boolean {
 	if (item === undefined) return false;
 	if (facts.external_id === undefined) return true;
 	return isNameOf(world, run, item, facts.external_id);
 }
 
 /** Whether an item is called so: by its id, or by the one that it was sent under in an earlier run. */
-function isNameOf(world: World, run: NodeRun, item: TypedItem, id: unknown): boolean {
+function isNameOf(world: World, run: NodeRun, item: RunItem, id: unknown): boolean {
 	return id === item.id || earlierSends(world, run, item).some((send) => send.id === id);
 }
 
 /** Requests for an item or with its external_id that a run's ledger knows of, of other runs. */
-export function earlierSends(world: World, run: NodeRun, item: TypedItem): Send[] {
+export function earlierSends(world: World, run: NodeRun, item: RunItem): Send[] {
 	return world.sends.filter((send) => {
 		if (send.kind !== run.kind || send.run === run || !run.knows.has(send.run)) return false;
 		return send.id === item.id || isSameItem(send, run, item);

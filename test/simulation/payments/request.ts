@@ -1,7 +1,14 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { judgeSend } from './rules';
 import { inWords, newSend, type NodeRun, type RequestParts, type Send } from './send';
-import { bodyOf, outcomeOf, tokenOf, type Answer, type ResponseFate } from './service';
+import {
+	bodyOf,
+	OPERATION_FACTS,
+	outcomeOf,
+	tokenOf,
+	type Answer,
+	type ResponseFate,
+} from './service';
 import type { World } from './world';
 
 const never = new Promise<never>(() => undefined);
@@ -203,8 +210,10 @@ class Delivery {
 
 	private meaningOf({ status, confirms, isFromProxy }: Answer): NonNullable<Send['outcome']> {
 		if (isFromProxy) return 'notSent';
-		const outcome = outcomeOf(status, this.send.kind);
-		if (outcome !== 'accepted' || !this.send.run.options.confirmed) return outcome;
+		const { kind, run } = this.send;
+		const outcome = outcomeOf(status, kind);
+		const isJudgedByWords = run.options.confirmed && OPERATION_FACTS[kind].isJudgedByWords;
+		if (outcome !== 'accepted' || !isJudgedByWords) return outcome;
 		return confirms && status !== 204 ? 'accepted' : 'unknown';
 	}
 }

@@ -1,4 +1,3 @@
-import type { TypedItem } from './plan';
 import {
 	earlierSends,
 	isEnd,
@@ -20,6 +19,7 @@ import {
 	timeoutOf,
 	wasFrozen,
 	type NodeRun,
+	type RunItem,
 	type Send,
 } from './send';
 import { OPERATION_FACTS, tokenOf } from './service';
@@ -66,7 +66,7 @@ function goesOutOnce({ kind }: Send | NodeRun): boolean {
 }
 
 function otherAmount({ item, body }: Send): string | undefined {
-	if (item.value !== undefined && body.amount === item.value) return undefined;
+	if (!item.isRefused && body.amount === item.value) return undefined;
 	return `typed ${String(item.amount)}, sent ${String(body.amount)}`;
 }
 
@@ -102,7 +102,7 @@ function tooManyAtOnce({ run }: Send, { clock }: World): string | undefined {
 /** Where a run stops at errors, nothing is sent unless all can be. */
 function sentBesideRefusedItem({ run }: Send): string | undefined {
 	if (run.continues) return undefined;
-	const refused = run.items.find(({ value }) => value === undefined);
+	const refused = run.items.find(({ isRefused }) => isRefused);
 	return refused && `item "${refused.id}" cannot be sent`;
 }
 
@@ -159,7 +159,8 @@ function paidTwice(later: Send, world: World): string | undefined {
 }
 
 function isSamePayment(earlier: Send, later: Send): boolean {
-	if (!goesOutOnce(earlier)) return false;
+	// A cancellation has the External ID of its payment.
+	if (!goesOutOnce(earlier) || earlier.kind !== later.kind) return false;
 	if (earlier.id === later.id) return true;
 	return isKnownTo(later.run, earlier.run) && isSameItem(earlier, later.run, later.item);
 }
@@ -287,7 +288,7 @@ function judgeItem(
 function contradictionOf(
 	world: World,
 	run: NodeRun,
-	item: TypedItem,
+	item: RunItem,
 	end: ReportedEnd,
 ): string | undefined {
 	// QR codes may share an id, and then nobody can tell which is which.
@@ -324,25 +325,27 @@ function contradictionOfSent(sends: Send[], end: ReportedEnd): string | undefine
 }
 
 /** "Accepted" without a request is what the ledger remembers of the same payment. */
-function contradictionOfAccepted(world: World, run: NodeRun, item: TypedItem): string | undefined {
+function contradictionOfAccepted(world: World, run: NodeRun, item: RunItem): string | undefined {
+	const { isIdItsOwn, hasRecipient } = OPERATION_FACTS[run.kind];
 	for (const send of earlierSends(world, run, item)) {
 		if (send.outcome !== 'accepted') continue;
+		if (!isIdItsOwn && send.id !== item.id) continue;
 		const { value, key, account } = send.item;
-		const isSameRecipient = !OPERATION_FACTS[run.kind].hasRecipient || key === item.key;
+		const isSameRecipient = !hasRecipient || key === item.key;
 		if (isSameRecipient && value === item.value && account === item.account) return undefined;
 	}
 	return 'nothing like it was sent and accepted in this execution';
 }
 
 /** "Rejected" without a request is what the ledger remembers of a token that was rejected. */
-function contradictionOfRejected(world: World, run: NodeRun, item: TypedItem): string | undefined {
+function contradictionOfRejected(world: World, run: NodeRun, item: RunItem): string | undefined {
 	const isRemembered = earlierSends(world, run, item).some((send) => {
 		return isRejectedForToken(send) && send.run.execution.name === run.execution.name;
 	});
 	return isRemembered ? undefined : 'it was not sent';
 }
 
-function contradictionOfUnknown(world: World, run: NodeRun, item: TypedItem): string | undefined {
+function contradictionOfUnknown(world: World, run: NodeRun, item: RunItem): string | undefined {
 	// Of two tools at once the one is told while the request of the other is still out.
 	const isInDoubt = earlierSends(world, run, item).some(
 		(send) => isInDoubtOrOpen(send) || send.endedAt >= run.begun,
@@ -350,7 +353,7 @@ function contradictionOfUnknown(world: World, run: NodeRun, item: TypedItem): st
 	return isInDoubt ? undefined : 'no request of this execution is open';
 }
 
-function contradictionOfDuplicate(world: World, run: NodeRun, item: TypedItem): string | undefined {
+function contradictionOfDuplicate(world: World, run: NodeRun, item: RunItem): string | undefined {
 	if (world.runAgain.has(run.execution.name)) return undefined;
 	if (!isOnlyOne(run, item) || world.records.wasRecorded(item.id)) return undefined;
 	if (earlierSends(world, run, item).length > 0) return undefined;
@@ -358,9 +361,9 @@ function contradictionOfDuplicate(world: World, run: NodeRun, item: TypedItem): 
 }
 
 /** "Not sent" says that it may be paid by another run: nobody may have paid it. */
-function contradictionOfNotSent(world: World, run: NodeRun, item: TypedItem): string | undefined {
+function contradictionOfNotSent(world: World, run: NodeRun, item: RunItem): string | undefined {
 	if (!goesOutOnce(run) || !isOnlyOne(run, item)) return undefined;
-	if (item.value === undefined || isOptionOdd(item, run)) return undefined;
+	if (item.isRefused || isOptionOdd(item, run)) return undefined;
 	const before = sentByEarlierExecution(world, run, item);
 	// What is above a limit is not asked after in the duplicate check.
 	if (before !== undefined && world.settings.limits === undefined) {
@@ -378,19 +381,19 @@ function contradictionOfNotSent(world: World, run: NodeRun, item: TypedItem): st
  * A payment of an earlier execution, which nobody may report as not sent: this run refuses it as a
  * duplicate, or did not come to it.
  */
-function sentByEarlierExecution(world: World, run: NodeRun, item: TypedItem): Send | undefined {
+function sentByEarlierExecution(world: World, run: NodeRun, item: RunItem): Send | undefined {
 	if (world.hasStoreFailed || wasFrozen(run) || world.records.wasForgotten(item.id)) {
 		return undefined;
 	}
 	return world.sends.find((send) => {
-		if (send.id !== item.id || !goesOutOnce(send) || !mayBePaid(send)) return false;
+		if (send.id !== item.id || send.kind !== run.kind || !mayBePaid(send)) return false;
 		const { node, ended } = send.run;
 		return node === run.node && ended !== undefined && ended < run.begun;
 	});
 }
 
 /** Whether no other item of its run has its external_id. */
-function isOnlyOne({ items }: NodeRun, item: TypedItem): boolean {
+function isOnlyOne({ items }: NodeRun, item: RunItem): boolean {
 	return items.filter(({ id }) => id === item.id).length === 1;
 }
 

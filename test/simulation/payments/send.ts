@@ -1,8 +1,27 @@
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
 import type { NodeProcess } from '../nodeProcess';
 import type { Kind } from '../../serviceOperations';
-import type { Options, TypedItem } from './plan';
+import { GOOD_MEMBERS, type Options, type TypedItem } from './plan';
 import { kindOf, OPERATION_FACTS, tokenOf } from './service';
+
+/** An item as a run of an operation has it. */
+export interface RunItem extends TypedItem {
+	/** What is to be sent; undefined where the operation has no amount, or it is refused. */
+	value: number | undefined;
+	/** Whether the node has to refuse it. */
+	isRefused: boolean;
+}
+
+/** What an operation makes of what was typed. Where it has no amount, n8n keeps what was typed for another. */
+export function itemFor(kind: Kind, typed: TypedItem): RunItem {
+	const { hasAmount } = OPERATION_FACTS[kind];
+	const isAmountWrong = hasAmount && typed.value === undefined;
+	return {
+		...typed,
+		value: hasAmount ? typed.value : undefined,
+		isRefused: isAmountWrong || typed.members !== GOOD_MEMBERS,
+	};
+}
 
 /** One run of the node's execute(), as n8n calls it: Retry On Fail makes several. */
 export interface NodeRun {
@@ -12,7 +31,7 @@ export interface NodeRun {
 	process: NodeProcess;
 	node: string;
 	kind: Kind;
-	items: TypedItem[];
+	items: RunItem[];
 	options: Options;
 	continues: boolean;
 	/** Whether an AI agent runs the node as its tool. */
@@ -35,7 +54,7 @@ export interface RequestParts {
 /** A request that the node made, and what came of it. */
 export interface Send extends RequestParts {
 	run: NodeRun;
-	item: TypedItem;
+	item: RunItem;
 	kind: Kind;
 	id: string;
 	at: number;
@@ -74,11 +93,11 @@ export function newSend(run: NodeRun, parts: RequestParts, now: number): Send | 
 }
 
 /** Of a run's items with the request's external_id, the one that agrees with it in most. */
-function itemOf(run: NodeRun, kind: Kind, request: RequestParts): TypedItem | undefined {
+function itemOf(run: NodeRun, kind: Kind, request: RequestParts): RunItem | undefined {
 	const named = run.items.filter(({ id }) => id === request.body.external_id);
 	// Of equals one that was not sent; a QR code may be sent once more after a 401.
 	const unsent = named.filter((item) => !run.sends.some((send) => send.item === item));
-	let best: TypedItem | undefined;
+	let best: RunItem | undefined;
 	let most = -1;
 	for (const item of [...unsent, ...named]) {
 		const agreement = agreementOf(item, run, kind, request);
@@ -89,7 +108,7 @@ function itemOf(run: NodeRun, kind: Kind, request: RequestParts): TypedItem | un
 	return best;
 }
 
-function agreementOf(item: TypedItem, run: NodeRun, kind: Kind, request: RequestParts): number {
+function agreementOf(item: RunItem, run: NodeRun, kind: Kind, request: RequestParts): number {
 	let agreement = 0;
 	if (item.value === request.body.amount) agreement++;
 	if (!OPERATION_FACTS[kind].hasRecipient || item.key === recipientOf(request)) agreement++;
@@ -121,11 +140,14 @@ export function wasFrozen({ process, begun }: NodeRun): boolean {
  * Whether an earlier request was for the item that a run is about: the same place in the workflow; of
  * tools, which have no items, the same request.
  */
-export function isSameItem(earlier: Send, run: NodeRun, item: TypedItem): boolean {
+export function isSameItem(earlier: Send, run: NodeRun, item: RunItem): boolean {
 	if (earlier.kind !== run.kind || earlier.run.isTool !== run.isTool) return false;
 	if (!run.isTool) return earlier.item.place === item.place;
+	const { isIdItsOwn, hasRecipient } = OPERATION_FACTS[run.kind];
+	if (!isIdItsOwn && earlier.id !== item.id) return false;
 	const { value, key, account } = earlier.item;
-	return value === item.value && key === item.key && account === item.account;
+	const isSameRecipient = !hasRecipient || key === item.key;
+	return isSameRecipient && value === item.value && account === item.account;
 }
 
 /** Whether the node heard of a payment that the service does not take its token. */

@@ -118,12 +118,20 @@ interface OperationFacts {
 	agentPermission: string | undefined;
 	/** What a 409 says of its request. */
 	conflict: 'unknown' | 'rejected';
+	/** Whether the account's Accepted Values say what became of it. */
+	isJudgedByWords: boolean;
 	/** Whether a second one does harm. */
 	goesOutOnce: boolean;
+	/** Whether its External ID is made for it. Another one of something else makes another request. */
+	isIdItsOwn: boolean;
+	/** Whether it says how much. */
+	hasAmount: boolean;
 	/** Whether it says who is paid. */
 	hasRecipient: boolean;
 	/** Whether its amounts count against the account's limits. */
 	isLimited: boolean;
+	/** How often it is played, of ten nodes. */
+	weight: number;
 }
 
 export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
@@ -133,9 +141,13 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		path: 'payment',
 		agentPermission: 'allowAiPayments',
 		conflict: 'unknown',
+		isJudgedByWords: true,
 		goesOutOnce: true,
+		isIdItsOwn: true,
+		hasAmount: true,
 		hasRecipient: true,
 		isLimited: true,
+		weight: 9,
 	},
 	qrCode: {
 		resource: 'qrCode',
@@ -143,9 +155,13 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		path: 'qrcode',
 		agentPermission: undefined,
 		conflict: 'rejected',
+		isJudgedByWords: true,
 		goesOutOnce: false,
+		isIdItsOwn: true,
+		hasAmount: true,
 		hasRecipient: false,
 		isLimited: false,
+		weight: 1,
 	},
 };
 
