@@ -607,14 +607,16 @@ describe('the changelog', () => {
 
 	test('has a place for what is not released', () => expect(headings).toContain('[Unreleased]'));
 
-	test('has the version of the package under a date', () => {
-		const heading = headings.find((title) => title.startsWith(`[${version}] - `));
-		expect(heading?.slice(`[${version}] - `.length)).toMatch(/^\d{4}-\d\d-\d\d$/);
+	const heading = headings.find((title) => title.startsWith(`[${version}] - `));
+	const day = heading?.slice(`[${version}] - `.length);
+
+	test('has the version of the package, and its day once it is released', () => {
+		expect(day).toMatch(/^(\d{4}-\d\d-\d\d|not released yet)$/);
 	});
 
-	test('is what a release asks for', () => {
+	test('keeps a release back until it has a day', () => {
 		const open = obstacles(`v${version}`).filter((obstacle) => obstacle.includes('CHANGELOG'));
-		expect(open).toStrictEqual([]);
+		expect(open).toHaveLength(day === 'not released yet' ? 1 : 0);
 		expect(read('.github/workflows/publish.yml')).toContain('dev/release.ts "$GITHUB_REF_NAME"');
 	});
 });
