@@ -137,7 +137,7 @@ const OTHER_NAMES = `
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	query.challenge headers.x-challenge body.challenge reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period parse means examples recipient amount identity when control refused textMember() groupText() defineOperation() value
-	paymentNumberField data.id nightly.test nightly.describe startN8n
+	paymentNumberField data.id nightly.test nightly.describe startN8n database default filesystem s3
 `
 	.trim()
 	.split(/\s+/);
@@ -212,6 +212,7 @@ const SETTINGS_OF_N8N = [
 	'WEBHOOK_URL',
 	'HTTPS_PROXY',
 	'NO_PROXY',
+	'ALL_PROXY',
 	'HEAD',
 	'NaN',
 	'DB_POSTGRESDB_POOL_SIZE',
