@@ -6,7 +6,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { signUrl } from '../nodes/Pay/postback/proof';
 import { QueueMode } from '../test/n8n/queue';
-import { median, ratioOf, textOf, withTable, type Figures, type Row } from './bench/figures';
+import { median, ratioOf, textOf, type Figures, type Row } from './bench/figures';
 import { startChild } from './children';
 import { packPackage } from './install';
 import { N8n, pause, until, webhookPath } from './n8n';
@@ -15,7 +15,7 @@ import { chain, node, noOp, pay, payTrigger, splitItems, start, type Node } from
 /*
  * Measures the nodes beside others in a running n8n.
  *
- *   npx ts-node dev/bench.ts                      renews docs/bench.json, and the tables of docs/scale.md
+ *   npx ts-node dev/bench.ts                      renews docs/bench.json
  *   npx ts-node dev/bench.ts --only=requests      a part: requests, duplicates, postbacks, growth or queue
  *   npx ts-node dev/bench.ts --quick              small numbers: fails where a ratio is far from the one that stands
  */
@@ -30,7 +30,7 @@ const say = (text: string) => void process.stderr.write(`${text}\n`);
 
 /** What was measured, round by round. */
 interface Comparison {
-	/** The line of docs/scale.md that it is for. */
+	/** The row of docs/bench.json that it is for. */
 	name: string;
 	unit: string;
 	goal?: number;
@@ -423,7 +423,7 @@ function isFar(row: Row, figures: Figures): boolean {
 	throw new Error(`docs/bench.json has no row ${row.name}`);
 }
 
-/** Puts rows in the place of those of the same name, in the figures and in the tables of the page. */
+/** Puts rows in the place of those of the same name. */
 function renew(rows: Row[], figures: Figures): void {
 	const [cpu] = cpus();
 	figures.machine = `${cpus().length} x ${cpu?.model}`;
@@ -431,10 +431,7 @@ function renew(rows: Row[], figures: Figures): void {
 		table.rows = table.rows.map((row) => rows.find(({ name }) => name === row.name) ?? row);
 	}
 	writeFileSync(join(DOCS, 'bench.json'), textOf(figures));
-	let page = readFileSync(join(DOCS, 'scale.md'), 'utf8');
-	for (const heading of Object.keys(figures.tables)) page = withTable(page, figures, heading);
-	writeFileSync(join(DOCS, 'scale.md'), page);
-	say('docs/bench.json and docs/scale.md are renewed. Run npm run format.');
+	say('docs/bench.json is renewed. Where docs/scale.md rounds it, compare.');
 }
 
 async function main() {

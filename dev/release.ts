@@ -18,6 +18,11 @@ export const ADDRESSES: Readonly<Record<string, string>> = {
 	),
 };
 
+/** The mail and web addresses of a text. */
+function addressesIn(text: string): string {
+	return text.match(/\S+@[\w.-]+\w|https?:\S+/g)?.join(', ') ?? 'no address';
+}
+
 /**
  * What keeps a tag from being published.
  * @param tag `v` and the version
@@ -26,6 +31,7 @@ export const ADDRESSES: Readonly<Record<string, string>> = {
 export function obstacles(tag: string): string[] {
 	const { version, author } = manifest;
 	const read = (file: string) => readFileSync(join(__dirname, '..', file), 'utf8');
+	const security = read('SECURITY.md');
 	const found: string[] = [];
 	if (tag !== `v${version}`) found.push(`The tag is ${tag}, package.json says ${version}.`);
 	if (!read('CHANGELOG.md').includes(`## [${version}] - 20`)) {
@@ -39,11 +45,8 @@ export function obstacles(tag: string): string[] {
 		'package.json, author': author.email,
 		'.github/ISSUE_TEMPLATE/config.yml':
 			/https:\S+SECURITY\.md/.exec(read('.github/ISSUE_TEMPLATE/config.yml'))?.[0] ?? 'no address',
-		// Where a weakness is reported.
-		'SECURITY.md':
-			read('SECURITY.md')
-				.match(/\S+@[\w.-]+\w|https?:\S+/g)
-				?.join(', ') ?? 'no address',
+		'SECURITY.md': addressesIn(security),
+		'SECURITY.md, Report a weakness': addressesIn(security.split(/^## /m)[1] ?? ''),
 	})) {
 		if (/\bexample\.com\b|^no address$/.test(address)) {
 			found.push(`${place} is still ${address}: set the project's own.`);

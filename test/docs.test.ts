@@ -137,7 +137,7 @@ const OTHER_NAMES = `
 	getDecrypted package policy words data.qrCode postback.state postback.reference
 	query.challenge headers.x-challenge body.challenge reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period parse means examples recipient amount identity when control refused textMember() groupText() defineOperation() value
-	paymentNumberField data.id nightly.test nightly.describe startN8n
+	paymentNumberField data.id nightly.test nightly.describe startN8n database default filesystem s3
 `
 	.trim()
 	.split(/\s+/);
@@ -210,8 +210,12 @@ const SETTINGS_OF_N8N = [
 	'EXECUTIONS_DATA_PRUNE_MAX_COUNT',
 	'QUEUE_WORKER_MAX_STALLED_COUNT',
 	'WEBHOOK_URL',
+	'N8N_DEFAULT_BINARY_DATA_MODE',
+	'N8N_ENDPOINT_WEBHOOK',
+	'N8N_ENDPOINT_WEBHOOK_WAIT',
 	'HTTPS_PROXY',
 	'NO_PROXY',
+	'ALL_PROXY',
 	'HEAD',
 	'NaN',
 	'DB_POSTGRESDB_POOL_SIZE',
@@ -555,14 +559,16 @@ describe('the changelog', () => {
 
 	test('has a place for what is not released', () => expect(headings).toContain('[Unreleased]'));
 
-	test('has the version of the package under a date', () => {
-		const heading = headings.find((title) => title.startsWith(`[${version}] - `));
-		expect(heading?.slice(`[${version}] - `.length)).toMatch(/^\d{4}-\d\d-\d\d$/);
+	const heading = headings.find((title) => title.startsWith(`[${version}] - `));
+	const day = heading?.slice(`[${version}] - `.length);
+
+	test('has the version of the package, and its day once it is released', () => {
+		expect(day).toMatch(/^(\d{4}-\d\d-\d\d|not released yet)$/);
 	});
 
-	test('is what a release asks for', () => {
+	test('keeps a release back until it has a day', () => {
 		const open = obstacles(`v${version}`).filter((obstacle) => obstacle.includes('CHANGELOG'));
-		expect(open).toStrictEqual([]);
+		expect(open).toHaveLength(day === 'not released yet' ? 1 : 0);
 		expect(read('.github/workflows/publish.yml')).toContain('dev/release.ts "$GITHUB_REF_NAME"');
 	});
 });

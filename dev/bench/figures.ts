@@ -1,6 +1,6 @@
-/** A comparison as docs/bench.json keeps it and docs/scale.md shows it. */
+/** A comparison as docs/bench.json keeps it. */
 export interface Row {
-	/** The first cell of its line; what stands before and behind the slash are the sides. */
+	/** What stands before and behind the slash are the sides. */
 	name: string;
 	/** The day on which it was measured. */
 	date: string;
@@ -11,7 +11,7 @@ export interface Row {
 	goal?: number;
 }
 
-/** A table of docs/scale.md. */
+/** Comparisons of one kind. */
 interface Table {
 	rows: Row[];
 	/** Whether less is better, as of milliseconds, or more, as of calls per second. */
@@ -21,7 +21,7 @@ interface Table {
 /** What docs/bench.json holds. */
 export interface Figures {
 	machine: string;
-	/** By the heading of their first column. */
+	/** By what is compared. */
 	tables: Record<string, Table>;
 }
 
@@ -33,28 +33,6 @@ export function median(values: number[]): number {
 }
 
 export const ratioOf = ({ medians: [first, second] }: Pick<Row, 'medians'>) => first / second;
-
-/** The cells of a row; † marks what is older than the newest row of all tables. */
-function cellsOf(row: Row, newest: string): string[] {
-	const { name, date } = row;
-	const label = date === newest ? name : `${name} †`;
-	return [label, ratioOf(row).toFixed(2)];
-}
-
-/** The cells of a table of docs/scale.md, its head first. */
-export function cellsOfTable({ tables }: Figures, heading: string): string[][] {
-	const dates = Object.values(tables).flatMap(({ rows }) => rows.map(({ date }) => date));
-	const newest = dates.sort().at(-1) ?? '';
-	const { rows } = tables[heading]!;
-	return [[heading, 'Ratio'], ...rows.map((row) => cellsOf(row, newest))];
-}
-
-/** A page with a table made anew: the one whose first column has this heading. */
-export function withTable(page: string, figures: Figures, heading: string): string {
-	const [head = [], ...rows] = cellsOfTable(figures, heading);
-	const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-	return page.replace(new RegExp(`^\\| ${heading} .*(\\n\\|.*)*`, 'm'), lines.join('\n'));
-}
 
 /** The text of docs/bench.json, a row a line. */
 export function textOf({ machine, tables }: Figures): string {
