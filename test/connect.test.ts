@@ -7,7 +7,7 @@ import { claimsOf, type StatusWords } from '../nodes/Pay/service/postbackState';
 import { inventedService } from './inventedService';
 
 /*
- * The three invented services of docs/connect.md, read from the page: a person who enters what its tables
+ * The three invented services of docs/credential.md, read from the page: a person who enters what its tables
  * say gets what its words promise.
  */
 
