@@ -7,7 +7,7 @@ import { inventedService } from './inventedService';
 import { postbackOf } from './postback/postbackOf';
 
 /*
- * The three invented services of docs/connect.md, read from the page: a person who enters what its tables
+ * The three invented services of docs/credential.md, read from the page: a person who enters what its tables
  * say gets what its words promise.
  */
 

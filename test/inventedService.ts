@@ -1,7 +1,7 @@
 import { PayApi } from '../credentials/PayApi.credentials';
 import { read } from './markdown';
 
-/** An invented service of docs/connect.md: what its table says, as a credential, and the bodies that it sends. */
+/** An invented service of docs/credential.md: what its table says, as a credential, and the bodies that it sends. */
 interface InventedService {
 	credential: Record<string, unknown>;
 	bodies: unknown[];
@@ -15,7 +15,7 @@ function valueIn(cell: string): string {
 
 /** Reads a service from the page, as a person does who enters what its table says. */
 export function inventedService(name: string): InventedService {
-	const sections = read('docs/connect.md').split(/^### /m);
+	const sections = read('docs/credential.md').split(/^### /m);
 	const section = sections.find((each) => each.startsWith(`${name}:`)) ?? '';
 	const credential: Record<string, unknown> = {
 		accessToken: 'token',

@@ -6,13 +6,13 @@ import { codeSpansOf } from '../../markdown';
 import { newIds, publish, NEWEST, withN8n, type Credential } from '../nodes';
 
 /*
- * "Pay from a Google Sheet" of docs/pay-a-list.md, without Google: a list stands in place of the sheet's
+ * "Pay from a Google Sheet" of docs/pay-a-sheet.md, without Google: a list stands in place of the sheet's
  * rows, and a Set node in place of what writes the outcomes. The expressions are those of the page.
  */
 
 /** An expression that the page says to enter, as n8n stores it. */
 function asOnThePage(expression: string): string {
-	expect(codeSpansOf('docs/pay-a-list.md')).toContain(expression);
+	expect(codeSpansOf('docs/pay-a-sheet.md')).toContain(expression);
 	return `=${expression}`;
 }
 
@@ -60,6 +60,7 @@ function payFromSheet() {
 	const assignments = [
 		textField('id', "{{ $('Rows').item.json.id }}"),
 		textField('outcome', '{{ $json.outcome ?? $json.error.outcome }}'),
+		textField('why', "{{ $json.error?.message ?? '' }}"),
 	];
 	const update = node(
 		'Update',
@@ -95,17 +96,17 @@ describe.each(NEWEST)('n8n %s', (version) => {
 		const first = await run(...sheet);
 		sandbox.faultFor = undefined;
 		expect(writtenBy(first)).toStrictEqual([
-			{ id: good, outcome: 'accepted' },
-			{ id: wrong, outcome: 'notSent' },
-			{ id: lost, outcome: 'unknown' },
+			{ id: good, outcome: 'accepted', why: '' },
+			{ id: wrong, outcome: 'notSent', why: expect.stringContaining('must be a number') },
+			{ id: lost, outcome: 'unknown', why: expect.stringContaining('It is not known') },
 		]);
 
 		// As after a crash: no outcome was written.
 		const second = await run(...sheet);
 		expect(writtenBy(second)).toStrictEqual([
-			{ id: good, outcome: 'duplicate' },
-			{ id: wrong, outcome: 'notSent' },
-			{ id: lost, outcome: 'duplicate' },
+			{ id: good, outcome: 'duplicate', why: expect.stringContaining(good) },
+			{ id: wrong, outcome: 'notSent', why: expect.stringContaining('must be a number') },
+			{ id: lost, outcome: 'duplicate', why: expect.stringContaining(lost) },
 		]);
 		const sent = sandbox.bodies('payment').map(({ external_id }) => external_id);
 		expect(sent).toStrictEqual([good, lost]);
