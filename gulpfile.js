@@ -4,11 +4,6 @@ const esbuild = require('esbuild');
 const { src, dest, series, parallel, watch } = require('gulp');
 const { name: packageName, version: packageVersion, n8n } = require('./package.json');
 
-const TYPED_ARRAYS = [
-	...['Int8Array', 'Uint8Array', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array'],
-	...['BigUint64Array', 'BigInt64Array', 'Float32Array', 'Float64Array'],
-];
-
 /** The source of a file that package.json tells n8n to load. */
 const sourceOf = (file) => file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
 
@@ -27,8 +22,6 @@ const OPTIONS = {
 	target: 'node20',
 	format: 'cjs',
 	external: ['n8n-workflow', 'crypto'],
-	// iobuffer, below fast-png, names the typed arrays through globalThis, which n8n's scan forbids.
-	define: Object.fromEntries(TYPED_ARRAYS.map((name) => [`globalThis.${name}`, name])),
 	// Whoever reviews the package reads what it runs: it stays as it was written, and each part is
 	// headed by the name of its file, the same wherever the build's folder is.
 	minify: false,
@@ -50,7 +43,9 @@ const atFirstUse = {
 		});
 		onLoad({ filter: /./, namespace: 'apart' }, async ({ path: source }) => {
 			const file = `./${relative('nodes/Pay', source).replace(/\.ts$/, '.js')}`;
-			const names = [...(await readFile(source, 'utf8')).matchAll(/^export function (\w+)/gm)];
+			const names = [
+				...(await readFile(source, 'utf8')).matchAll(/^export (?:async )?function (\w+)/gm),
+			];
 			const lines = names.map(
 				([, name]) =>
 					`export const ${name} = (...values) => require('${file}').${name}(...values);`,
