@@ -22,7 +22,7 @@ function uint32(value: number): Buffer {
 	return bytes;
 }
 
-/** A chunk of a PNG (section 5.3 of its standard). */
+/** A chunk of a PNG: its length, its type, what it holds, and their CRC. */
 function chunk(type: string, data: Buffer): Buffer {
 	const typeAndData = Buffer.concat([Buffer.from(type), data]);
 	return Buffer.concat([uint32(data.length), typeAndData, uint32(crc32(typeAndData))]);

@@ -1,2 +1,0 @@
-// n8n finds the nodes and credentials through the "n8n" section of package.json.
-module.exports = {};
