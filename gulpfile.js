@@ -2,12 +2,8 @@ const { mkdir, readFile, readdir, rm, writeFile } = require('node:fs/promises');
 const { basename, dirname, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
 const { src, dest, series, parallel, watch } = require('gulp');
+const { transpile } = require('typescript');
 const { name: packageName, version: packageVersion, n8n } = require('./package.json');
-
-const TYPED_ARRAYS = [
-	...['Int8Array', 'Uint8Array', 'Int16Array', 'Uint16Array', 'Int32Array', 'Uint32Array'],
-	...['BigUint64Array', 'BigInt64Array', 'Float32Array', 'Float64Array'],
-];
 
 /** The source of a file that package.json tells n8n to load. */
 const sourceOf = (file) => file.replace(/^dist\//, '').replace(/\.js$/, '.ts');
@@ -27,9 +23,7 @@ const OPTIONS = {
 	target: 'node20',
 	format: 'cjs',
 	external: ['n8n-workflow', 'crypto'],
-	// iobuffer, below fast-png, names the typed arrays through globalThis, which n8n's scan forbids.
-	define: Object.fromEntries(TYPED_ARRAYS.map((name) => [`globalThis.${name}`, name])),
-	// Whoever reviews the package reads what it runs: it stays as it was written, and each part is
+	// Whoever reviews the package reads what it runs: the code stays as it was written, and each part is
 	// headed by the name of its file, the same wherever the build's folder is.
 	minify: false,
 	preserveSymlinks: true,
@@ -37,6 +31,24 @@ const OPTIONS = {
 	metafile: true,
 	logLevel: 'warning',
 };
+
+/** Leaves out all comments: esbuild drops most, but keeps those in classes and literals. */
+const withoutComments = {
+	name: 'without comments',
+	setup({ onLoad }) {
+		onLoad({ filter: /\.(ts|m?js)$/ }, async ({ path }) => {
+			const source = await readFile(path, 'utf8');
+			return { contents: transpile(source, { target: 'es2022', removeComments: true }) };
+		});
+	},
+};
+
+/** Indents with tabs, as the sources are: esbuild has two spaces for each. */
+async function indentWithTabs(file) {
+	const code = await readFile(file, 'utf8');
+	const indented = code.replace(/^(?: {2})+/gm, (spaces) => '\t'.repeat(spaces.length / 2));
+	await writeFile(file, indented);
+}
 
 /** In place of the files of {@link AT_FIRST_USE}: the same functions, each of which loads its file. */
 const atFirstUse = {
@@ -50,7 +62,9 @@ const atFirstUse = {
 		});
 		onLoad({ filter: /./, namespace: 'apart' }, async ({ path: source }) => {
 			const file = `./${relative('nodes/Pay', source).replace(/\.ts$/, '.js')}`;
-			const names = [...(await readFile(source, 'utf8')).matchAll(/^export function (\w+)/gm)];
+			const names = [
+				...(await readFile(source, 'utf8')).matchAll(/^export (?:async )?function (\w+)/gm),
+			];
 			const lines = names.map(
 				([, name]) =>
 					`export const ${name} = (...values) => require('${file}').${name}(...values);`,
@@ -67,8 +81,15 @@ const atFirstUse = {
 async function bundle() {
 	const outbase = '.';
 	const entryPoints = AT_FIRST_USE;
-	const apart = await esbuild.build({ ...OPTIONS, entryPoints, outdir: 'dist', outbase });
+	const apart = await esbuild.build({
+		...OPTIONS,
+		entryPoints,
+		outdir: 'dist',
+		outbase,
+		plugins: [withoutComments],
+	});
 	const files = [...n8n.nodes, ...n8n.credentials];
+	const outfile = 'dist/nodes/Pay/nodes.js';
 	const both = await esbuild.build({
 		...OPTIONS,
 		stdin: {
@@ -76,9 +97,11 @@ async function bundle() {
 			resolveDir: '.',
 			sourcefile: 'gulpfile.js',
 		},
-		outfile: 'dist/nodes/Pay/nodes.js',
-		plugins: [atFirstUse],
+		outfile,
+		plugins: [atFirstUse, withoutComments],
 	});
+	await indentWithTabs(outfile);
+	for (const source of AT_FIRST_USE) await indentWithTabs(`dist/${source.replace(/ts$/, 'js')}`);
 	for (const file of files) {
 		const [name] = basename(file).split('.');
 		const from = file.includes('/credentials/') ? '../nodes/Pay' : '.';

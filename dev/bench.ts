@@ -23,6 +23,8 @@ const QUICK = process.argv.includes('--quick');
 const ONLY = process.argv.find((arg) => arg.startsWith('--only='))?.slice('--only='.length);
 const ROUNDS = QUICK ? 1 : 5;
 const ITEMS = QUICK ? 200 : 1000;
+/** A run of payments ends with a pause of 0.3 s: with fewer of them it would weigh more than in docs/bench.json. */
+const PAYMENTS = 1000;
 
 const DOCS = join(__dirname, '..', 'docs');
 
@@ -151,9 +153,9 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 	for (const delay of [20, 0]) {
 		const baseUrl = `${service.url}/delay/${delay}`;
 		const { payApi, bearer } = await credentials(n8n, baseUrl);
-		const cost = async (work: Node, credential = payApi): Promise<Measure> => {
+		const cost = async (work: Node, credential = payApi, items = ITEMS): Promise<Measure> => {
 			const published = await publish(n8n, work, credential);
-			return async () => await costPerItem(n8n, published, ITEMS);
+			return async () => await costPerItem(n8n, published, items);
 		};
 		const ours = await cost(qrCodes());
 		found.push(
@@ -179,10 +181,10 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 				{
 					name: 'Payments one at a time, service 0 ms: Pay / HTTP Request',
 					unit,
-					goal: 1.4,
+					goal: 1.25,
 				},
-				await cost(payments()),
-				await cost(httpRequest(baseUrl, bearer, atOnce(1))),
+				await cost(payments(), payApi, PAYMENTS),
+				await cost(httpRequest(baseUrl, bearer, atOnce(1)), payApi, PAYMENTS),
 			),
 		);
 		if (QUICK) continue;

@@ -6,6 +6,7 @@ import { format, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
 import { sendingOperations } from '../nodes/Pay/operations';
+import { fullFormsOf } from '../nodes/Pay/parameters/member';
 import type { PlayedOperation } from '../sandbox/play';
 import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/service/contract';
 import type { Workflow } from './n8n';
@@ -130,13 +131,8 @@ function takenFromItem(typed: Readonly<IDataObject>, { leaves }: Operation['requ
 }
 
 /** The node of an operation with every field filled in. */
-function nodeWithEverything({
-	resource,
-	option,
-	requestOperation,
-	description,
-	fullForms,
-}: Operation) {
+function nodeWithEverything({ resource, option, requestOperation, description, form }: Operation) {
+	const fullForms = fullFormsOf(form);
 	const typed = takenFromItem(fullForms[0]!.typed, requestOperation);
 	const parameters: Record<string, unknown> = { resource, operation: option.value };
 	for (const field of description) {

@@ -493,7 +493,7 @@ export class Sandbox {
 		const transaction = this.remember(operation, body, localsOf(response).exchange);
 		const ending = this.endingOf(transaction);
 		if (ending.reported === 'beforeResponse') await this.report(transaction, ending);
-		this.respond(transaction, rehearsal, request, response);
+		await this.respond(transaction, rehearsal, request, response);
 		if (ending.reported === 'beforeResponse' || ending.reported === 'never') return;
 		if (!(await pause(ending.reported.afterMs, this.closing.signal))) return;
 		await this.report(transaction, ending);
@@ -540,15 +540,15 @@ export class Sandbox {
 		await Promise.all(postbacks);
 	}
 
-	private respond(
+	private async respond(
 		transaction: Transaction,
 		rehearsal: Rehearsal | undefined,
 		request: Request,
 		response: Response,
-	): void {
+	): Promise<void> {
 		const { id, status, qrCode } = transaction;
 		const success = this.options.saysSuccess ? { success: true } : {};
-		const code = this.shownCode(id, qrCode);
+		const code = await this.shownCode(id, qrCode);
 		const body = { ...success, ...responseBodyOf(transaction, status, code, rehearsal) };
 		const effect = rehearsal?.effect;
 		const respond = () => response.status(201).json(body);
@@ -560,10 +560,10 @@ export class Sandbox {
 	}
 
 	/** A code as responses have it. */
-	private shownCode(id: string, qrCode: string | undefined): string | undefined {
+	private async shownCode(id: string, qrCode: string | undefined): Promise<string | undefined> {
 		const { qrCodeAs } = this.options;
 		if (qrCode === undefined || qrCodeAs === undefined) return qrCode;
-		return pictureOf(qrCode, qrCodeAs, `${this.url}/transactions/${id}/qr.svg`);
+		return await pictureOf(qrCode, qrCodeAs, `${this.url}/transactions/${id}/qr.svg`);
 	}
 
 	private remember(

@@ -1,14 +1,17 @@
 import type { IDataObject } from 'n8n-workflow';
 import { resources, sendingOperations, type Kind } from '../nodes/Pay/operations';
 import type { RequestOperation } from '../nodes/Pay/execution/read';
+import { fullFormsOf, refusedIn } from '../nodes/Pay/parameters/member';
 import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
 import { isTree, type MemberTree } from '../nodes/Pay/service/contract';
 
 export type { Kind } from '../nodes/Pay/operations';
 
 /** The operations of the service that the Pay node offers, with where they stand. */
-export const REGISTERED = sendingOperations.map(({ requestOperation, ...rest }) => ({
+export const REGISTERED = sendingOperations.map(({ requestOperation, form, ...rest }) => ({
 	...rest,
+	fullForms: fullFormsOf(form),
+	refused: refusedIn(form),
 	operation: requestOperation,
 	kind: requestOperation.kind as Kind,
 }));

@@ -263,7 +263,7 @@ describe('the QR image', () => {
 	});
 
 	test('that the service made itself is the image, and no text to copy', async () => {
-		const png = qrPng('of the service').toString('base64');
+		const png = (await qrPng('of the service')).toString('base64');
 		respond(201, JSON.stringify({ data: { image: png } }));
 		const done = await run(image, { describeService: true, qrCodePath: ' data.image ' });
 		const [item] = outputOf(done, 'Pay');

@@ -49,19 +49,22 @@ function readWithZbar(png: Buffer): string {
 	}
 }
 
-test.each(EXAMPLES)("zbarimg reads the image of a scheme's code: $scheme", ({ example }) => {
-	expect(readWithZbar(qrPng(example))).toBe(example);
+test.each(EXAMPLES)("zbarimg reads the image of a scheme's code: $scheme", async ({ example }) => {
+	expect(readWithZbar(await qrPng(example))).toBe(example);
 });
 
-test.each([1, 25, 60, 90])('zbarimg reads the image of a code with an id of %d', (length) => {
+test.each([1, 25, 60, 90])('zbarimg reads the image of a code with an id of %d', async (length) => {
 	const code = brCode('x'.repeat(length), 10.5);
-	expect(readWithZbar(qrPng(code))).toBe(code);
+	expect(readWithZbar(await qrPng(code))).toBe(code);
 });
 
-test.each([100, 500, 1000, 1500, 2000, 2331])('zbarimg reads the image of %d bytes', (length) => {
-	const text = 'pay/'.repeat(600).slice(0, length);
-	expect(readWithZbar(qrPng(text))).toBe(text);
-});
+test.each([100, 500, 1000, 1500, 2000, 2331])(
+	'zbarimg reads the image of %d bytes',
+	async (length) => {
+		const text = 'pay/'.repeat(600).slice(0, length);
+		expect(readWithZbar(await qrPng(text))).toBe(text);
+	},
+);
 
 test.each([1, 25, 60])('a reader takes the code of the sandbox, with an id of %d', (length) => {
 	const code = brCode('x'.repeat(length), 10.5);

@@ -75,6 +75,7 @@ export class TooManyTokenRequests extends InputError {
 	retryAfter: number | undefined;
 }
 
+const CHECK_CLIENT = 'Check Client ID and Client Secret of the Pay API credential.';
 const CHECK_URL = 'Check the Token URL of the Pay API credential';
 
 /** A token endpoint from which no whole response came. */
@@ -147,12 +148,12 @@ const NO_ENDPOINT: EndpointFault = {
 const WRONG_CLIENT: EndpointFault = {
 	field: 'clientSecret',
 	what: 'the token endpoint rejected the client',
-	advice: 'Check Client ID and Client Secret of the Pay API credential.',
+	advice: CHECK_CLIENT,
 };
 const WRONG_REQUEST: EndpointFault = {
 	field: 'clientAuthentication',
 	what: 'the token endpoint rejected the request',
-	advice: 'Check Client ID and Client Secret of the Pay API credential.',
+	advice: CHECK_CLIENT,
 };
 const FAILING: EndpointFault = {
 	field: 'tokenUrl',

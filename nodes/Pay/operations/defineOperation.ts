@@ -8,10 +8,8 @@ import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
 import {
 	bodyOf,
 	fieldsOf,
-	fullFormsOf,
 	leavesOf,
 	neverEmptyIn,
-	refusedIn,
 	treeOf,
 	type BodyOf,
 	type FormPart,
@@ -192,8 +190,7 @@ export function defineOperation<
 		readRequest,
 		description,
 		execute,
-		fullForms: fullFormsOf(form),
-		refused: refusedIn(form),
+		form,
 		ownOutput,
 	};
 }

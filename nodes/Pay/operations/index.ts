@@ -1,5 +1,4 @@
 import type {
-	IDataObject,
 	IExecuteFunctions,
 	INodeCredentialDescription,
 	INodeExecutionData,
@@ -11,7 +10,7 @@ import type {
 import type { RequestOperation } from '../execution/read';
 import { failAll } from '../execution/report/n8nError';
 import { InputError } from '../inputError';
-import type { Example } from '../parameters/member';
+import type { FormPart } from '../parameters/member';
 import type { ReadParameter } from '../parameters/parameter';
 import type { ServiceRequest } from '../service/contract';
 import { createPayment } from './payment/create.operation';
@@ -42,10 +41,8 @@ interface SendingOperation extends NodeOperation {
 	ownOutput: Readonly<Record<string, 'string' | 'number'>>;
 	/** Reads the body of an item. @throws InputError */
 	readRequest(read: ReadParameter): ServiceRequest;
-	/** Every member filled in, for each way of typing them. */
-	fullForms: ReadonlyArray<Example<IDataObject>>;
-	/** Parameters that are refused, and the field that the error names. */
-	refused: ReadonlyArray<{ typed: Readonly<IDataObject>; field: string }>;
+	/** With the examples of its members, of which documents and tests are made. */
+	form: readonly FormPart[];
 	receive?: undefined;
 }
 

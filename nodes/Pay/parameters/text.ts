@@ -72,10 +72,11 @@ export function refuseLeftover(text: string, field: NamedField) {
 	);
 }
 
-/** Whether a value is a date of JavaScript, or one of n8n's, as $now is: an expression may give either. */
-function isDate(value: unknown): boolean {
-	if (typeof value !== 'object' || value === null) return false;
-	return 'toISOString' in value || 'toISODate' in value;
+/** Refuses a date of JavaScript, or one of n8n's, as $now is: an expression may give either. Throws an InputError. */
+function refuseDate(value: unknown, field: NamedField, advice: string): void {
+	if (typeof value !== 'object' || value === null) return;
+	if (!('toISOString' in value) && !('toISODate' in value)) return;
+	throw wrongField(field, 'must be text, but is a date', advice);
 }
 
 /** Refuses NaN, Infinity, and a number too large to keep all its digits. Throws an InputError. */
@@ -97,13 +98,11 @@ function refuseUnfitNumber(value: number, field: NamedField): void {
 export function optionalText(value: unknown, field: NamedField): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value === 'number') refuseUnfitNumber(value, field);
-	if (isDate(value)) {
-		throw wrongField(
-			field,
-			'must be text, but is a date',
-			'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
-		);
-	}
+	refuseDate(
+		value,
+		field,
+		'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
+	);
 	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
 		throw wrongField(
 			field,
@@ -164,13 +163,11 @@ export const optionalIdentifier = (value: unknown, field: NamedField) =>
 /** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
 export function parseExternalId(value: unknown, identifier: Identifier): string {
 	const { asText, whenMissing, example } = identifierWords(identifier);
-	if (isDate(value)) {
-		throw wrongField(
-			externalIdName,
-			'must be text, but is a date',
-			`Use an identifier that is the same in each try, as a date of now is not, for example ${example}.`,
-		);
-	}
+	refuseDate(
+		value,
+		externalIdName,
+		`Use an identifier that is the same in each try, as a date of now is not, for example ${example}.`,
+	);
 	const isWrongNumber = typeof value === 'number' && !Number.isSafeInteger(value);
 	if (typeof value === 'boolean' || isWrongNumber) {
 		throw wrongField(

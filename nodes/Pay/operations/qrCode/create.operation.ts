@@ -79,11 +79,13 @@ function readImageField(read: ReadParameter): string | undefined {
 }
 
 /** Draws a text, unless the service gave an image; a hint where it is too long. */
-function imageOf(source: { text: string } | { image: Image }): { image: Image } | { hint: string } {
+async function imageOf(
+	source: { text: string } | { image: Image },
+): Promise<{ image: Image } | { hint: string }> {
 	// As it came, with its own type: an SVG may hold scripts, and passes for nothing else.
 	if ('image' in source) return source;
 	try {
-		const bytes = qrPng(source.text);
+		const bytes = await qrPng(source.text);
 		return { image: { bytes, mimeType: 'image/png', extension: 'png' } };
 	} catch (error) {
 		const { message } = asError(error);
@@ -124,7 +126,7 @@ function finishWith(property: string | undefined, qrCodePath: string | undefined
 		if ('hint' in source) return source.hint;
 		const hint = 'text' in source ? addCode(item, source.text) : undefined;
 		if (property === undefined) return hint;
-		const drawn = imageOf(source);
+		const drawn = await imageOf(source);
 		if ('hint' in drawn) return joinSentences(hint, drawn.hint);
 		const { bytes, mimeType, extension } = drawn.image;
 		const fileName = imageFileName(String(item.json.external_id), extension);
