@@ -38,6 +38,7 @@ describe('the package, as it was built,', () => {
 		expect(paths.filter((path) => !path.startsWith('dist/')).sort()).toStrictEqual([
 			'LICENSE',
 			'README.md',
+			'index.js',
 			'package.json',
 		]);
 	});

@@ -114,6 +114,7 @@ function agreementOf(item: RunItem, run: NodeRun, kind: Kind, request: RequestPa
 	if (!OPERATION_FACTS[kind].hasRecipient || item.key === recipientOf(request)) agreement++;
 	if (request.token.startsWith(tokenOf(item.account))) agreement++;
 	if (!isOptionOdd(item, run)) agreement++;
+	if (!item.isRefused) agreement++;
 	return agreement;
 }
 
