@@ -2,7 +2,7 @@ const { mkdir, readFile, readdir, rm, writeFile } = require('node:fs/promises');
 const { basename, dirname, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
 const { src, dest, series, parallel, watch } = require('gulp');
-const { transpile } = require('typescript');
+const { transpileModule } = require('typescript');
 const { name: packageName, version: packageVersion, n8n } = require('./package.json');
 
 /** The source of a file that package.json tells n8n to load. */
@@ -23,7 +23,7 @@ const OPTIONS = {
 	target: 'node20',
 	format: 'cjs',
 	external: ['n8n-workflow', 'crypto'],
-	// Whoever reviews the package reads what it runs: the code stays as it was written, and each part is
+	// Whoever reviews the package reads what it runs: the code keeps its names and its order, and each part is
 	// headed by the name of its file, the same wherever the build's folder is.
 	minify: false,
 	preserveSymlinks: true,
@@ -37,18 +37,22 @@ const withoutComments = {
 	name: 'without comments',
 	setup({ onLoad }) {
 		onLoad({ filter: /\.(ts|m?js)$/ }, async ({ path }) => {
-			const source = await readFile(path, 'utf8');
-			return { contents: transpile(source, { target: 'es2022', removeComments: true }) };
+			const { outputText, diagnostics } = transpileModule(await readFile(path, 'utf8'), {
+				fileName: path,
+				reportDiagnostics: true,
+				compilerOptions: {
+					target: 'es2022',
+					module: 'esnext',
+					allowJs: true,
+					removeComments: true,
+				},
+			});
+			// TypeScript repairs what it cannot read; a guess is not what is published.
+			const errors = diagnostics.map(({ messageText }) => ({ text: `${path}: ${messageText}` }));
+			return { contents: outputText, errors };
 		});
 	},
 };
-
-/** Indents with tabs, as the sources are: esbuild has two spaces for each. */
-async function indentWithTabs(file) {
-	const code = await readFile(file, 'utf8');
-	const indented = code.replace(/^(?: {2})+/gm, (spaces) => '\t'.repeat(spaces.length / 2));
-	await writeFile(file, indented);
-}
 
 /** In place of the files of {@link AT_FIRST_USE}: the same functions, each of which loads its file. */
 const atFirstUse = {
@@ -100,8 +104,6 @@ async function bundle() {
 		outfile,
 		plugins: [atFirstUse, withoutComments],
 	});
-	await indentWithTabs(outfile);
-	for (const source of AT_FIRST_USE) await indentWithTabs(`dist/${source.replace(/ts$/, 'js')}`);
 	for (const file of files) {
 		const [name] = basename(file).split('.');
 		const from = file.includes('/credentials/') ? '../nodes/Pay' : '.';

@@ -433,7 +433,7 @@ function renew(rows: Row[], figures: Figures): void {
 		table.rows = table.rows.map((row) => rows.find(({ name }) => name === row.name) ?? row);
 	}
 	writeFileSync(join(DOCS, 'bench.json'), textOf(figures));
-	say('docs/bench.json is renewed. Where docs/scale.md rounds it, compare.');
+	say('docs/bench.json is renewed. Compare the rounded figures in docs/scale.md.');
 }
 
 async function main() {

@@ -46,7 +46,9 @@ export function obstacles(tag: string): string[] {
 		'.github/ISSUE_TEMPLATE/config.yml':
 			/https:\S+SECURITY\.md/.exec(read('.github/ISSUE_TEMPLATE/config.yml'))?.[0] ?? 'no address',
 		'SECURITY.md': addressesIn(security),
-		'SECURITY.md, Report a weakness': addressesIn(security.split(/^## /m)[1] ?? ''),
+		'SECURITY.md, Report a weakness': addressesIn(
+			security.split(/^## /m).find((section) => section.startsWith('Report a weakness')) ?? '',
+		),
 	})) {
 		if (/\bexample\.com\b|^no address$/.test(address)) {
 			found.push(`${place} is still ${address}: set the project's own.`);

@@ -11,7 +11,7 @@ import { discard, installTools } from './install';
  */
 
 const NODE_CLI = '@n8n/node-cli@0.48.3';
-const PUBLISHED = ['nodes', 'credentials', 'package.json', 'tsconfig.json'];
+const PUBLISHED = ['nodes', 'credentials', 'index.js', 'package.json', 'tsconfig.json'];
 
 async function main() {
 	const modules = await installTools('node-cli', [NODE_CLI], { scripts: false });

@@ -1,4 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { ICredentialsHelper, IDataObject, IRun } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import {
@@ -514,6 +517,34 @@ describe('an account that is refused is asked once', () => {
 		expect(outcomes(run).filter((outcome) => outcome === 'accepted')).toHaveLength(15);
 		expect(sandbox.received).toHaveLength(16);
 	});
+
+	test.each([
+		['200 that says invalid_client', 200, '{"error":"invalid_client"}'],
+		['429', 429, '{}'],
+		['404', 404, '{}'],
+	])(
+		'30 payments whose token endpoint says no with %s: it is asked once',
+		async (_, status, body) => {
+			let asked = 0;
+			const endpoint = createServer((_request, response) => {
+				asked++;
+				response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
+			});
+			await once(endpoint.listen(0, '127.0.0.1'), 'listening');
+			const { port } = endpoint.address() as AddressInfo;
+			const credential = {
+				baseUrl: (await startSandbox()).url,
+				authentication: 'clientCredentials',
+				tokenUrl: `http://127.0.0.1:${port}/`,
+				clientId: 'a',
+				clientSecret: randomUUID(),
+			};
+			const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
+			endpoint.close();
+			expect(asked).toBe(1);
+			expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
+		},
+	);
 
 	test('30 payments whose client the token endpoint refuses', async () => {
 		const service = await startSandbox({

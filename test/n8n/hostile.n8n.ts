@@ -41,6 +41,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const waiting = await startWaiting(n8n, sandbox, payApi, { after: [payout, noOp('After')] });
 		const genuineProof = `pay_proof=${waiting.url.split('pay_proof=')[1]!}`;
 		const requests = hostileRequests(waiting.bare, genuineProof, waiting.about, SECRET);
+		expect(requests.length).toBeGreaterThan(90);
 		const statuses = await sendAll(waiting.bare, requests);
 		// Nothing of them was read: not one is malformed, in an unknown charset, or too late.
 		expect(statuses.filter((status) => status !== 401 && status !== 0)).toStrictEqual([]);
@@ -66,6 +67,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const requests = hostileRequests(url, genuineProof, about, SECRET).filter(
 			({ foreign }) => !foreign,
 		);
+		expect(requests.length).toBeGreaterThan(60);
 		const statuses = await sendAll(url, requests);
 		expect(statuses.filter((status) => status !== 401 && status !== 0)).toStrictEqual([]);
 		const genuine = await fetch(signUrl(url, about, SECRET), { method: 'POST', body: '{}' });

@@ -27,7 +27,7 @@ import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 /** The pinned versions of this run (tiers.ts). */
 export const VERSIONS: NpmVersion[] = versionsOf(process.env);
 
-/** The newest of them, for what is the same on each: money, postbacks and pages that no n8n touches. */
+/** The newest alone, for what no version of n8n changes. */
 export const NEWEST = VERSIONS.slice(0, 1);
 
 /** To write its pages takes each start of an n8n 5 s of processor time. Its log says all it can say. */

@@ -43,7 +43,7 @@ async function png(width: number, lines: Uint8Array): Promise<Buffer> {
 	// One bit for each pixel, shades of grey, then the only compression and filters, and no interlacing.
 	const header = Buffer.concat([uint32(width), uint32(width), Buffer.from([1, 0, 0, 0, 0])]);
 	return Buffer.concat([
-		Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'),
+		Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
 		chunk('IHDR', header),
 		chunk('IDAT', await compress(lines)),
 		chunk('IEND', Buffer.alloc(0)),

@@ -78,6 +78,7 @@ describe('only listed recipients are paid', () => {
 	test.each<{ name: string; creditParty: ServiceRequest['creditParty'] }>([
 		{ name: 'that key of another type', creditParty: { key: '123', keyType: 'document' } },
 		{ name: 'that key of no type', creditParty: { key: '123' } },
+		{ name: 'a listed key in another case', creditParty: { key: 'A@example.com' } },
 		{ name: 'no key', creditParty: {} },
 		{ name: 'a type alone', creditParty: { keyType: 'phone 123' } },
 		{ name: 'nobody', creditParty: undefined },
