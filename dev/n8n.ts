@@ -223,6 +223,8 @@ export class N8n {
 			N8N_USER_FOLDER: userFolder,
 			N8N_PORT: String(port),
 			N8N_LISTEN_ADDRESS: '127.0.0.1',
+			// In the addresses of waits: on many machines localhost is ::1 first, where nothing listens.
+			N8N_HOST: '127.0.0.1',
 			N8N_ENCRYPTION_KEY: keyIn(userFolder),
 			N8N_RUNNERS_BROKER_PORT: String(await freePort()),
 			N8N_SECURE_COOKIE: 'false',
