@@ -53,7 +53,7 @@ interface ContractOperation {
 }
 
 /** What the sandbox knows of an operation. */
-type PlayedOperation = Pick<Transaction, 'kind' | 'noun' | 'isReported'> & { path: string };
+type ContractFacts = Pick<Transaction, 'kind' | 'noun' | 'isReported'> & { path: string };
 
 /** What the sandbox uses of a body that the contract allowed; the page shows all of it. */
 interface RequestBody {
@@ -122,7 +122,7 @@ const CONTRACT = join(__dirname, 'openapi.yaml');
 const OPERATIONS = Object.entries(
 	(parse(readFileSync(CONTRACT, 'utf8')) as { paths: Record<string, { post: ContractOperation }> })
 		.paths,
-).map(([path, { post }]): PlayedOperation => {
+).map(([path, { post }]): ContractFacts => {
 	const { properties } = post.requestBody.content['application/json'].schema;
 	return {
 		path,
@@ -484,7 +484,7 @@ export class Sandbox {
 	}
 
 	/** Carries out a request that the contract allows, and responds. */
-	private async carryOut(operation: PlayedOperation, request: Request, response: Response) {
+	private async carryOut(operation: ContractFacts, request: Request, response: Response) {
 		const body = request.body as RequestBody;
 		const rehearsal = this.takeOrder() ?? this.rehearsalOf(body.amount);
 		if (rehearsal?.effect.kind === 'notCarriedOut') {
@@ -567,7 +567,7 @@ export class Sandbox {
 	}
 
 	private remember(
-		{ kind, noun, isReported }: PlayedOperation,
+		{ kind, noun, isReported }: ContractFacts,
 		{ amount, external_id, postbackUrl }: RequestBody,
 		exchange: Exchange,
 	): Transaction {
