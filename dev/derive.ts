@@ -212,11 +212,15 @@ return play($json, $execution.id, ${JSON.stringify(operations)});
 }
 
 /** The node of the practice service that takes the requests of an operation. */
-function requestNode({ requestOperation, option }: Operation, position: [number, number]) {
+function requestNode(
+	{ requestOperation, option }: Operation,
+	path: string,
+	position: [number, number],
+) {
 	return {
 		parameters: {
 			httpMethod: 'POST',
-			path: pathOf(requestOperation, 'pay').slice(1),
+			path,
 			responseMode: 'responseNode',
 			options: {},
 		},
@@ -235,10 +239,11 @@ function practiceWorkflow(): string {
 		.map(({ parameters }) => (parameters as { path?: string }).path)
 		.filter((path) => path?.startsWith('v2/'));
 	for (const operation of sendingOperations) {
+		const path = pathOf(operation.requestOperation, 'pay').slice(1);
+		if (paths.includes(path)) continue;
 		// Left of the first two and between them, where its wire crosses none.
-		const node = requestNode(operation, [-220 * (paths.length - 1), 100]);
-		if (paths.includes(node.parameters.path)) continue;
-		paths.push(node.parameters.path);
+		const node = requestNode(operation, path, [-220 * (paths.length - 1), 100]);
+		paths.push(path);
 		workflow.nodes.push(node);
 		const next = { node: 'What the service does', type: 'main', index: 0 };
 		workflow.connections[node.name] = { main: [[next]] };

@@ -243,7 +243,7 @@ function newcomer(on: N8nVersion) {
 		await hand.paste('checkout');
 		await hand.openNode('Create QR code');
 		const modal = await hand.newCredential('Connect to Pay');
-		await hand.fillIn(field('baseUrl', modal), `${n8n.url}/webhook`);
+		await field('baseUrl', modal).fill(`${n8n.url}/webhook`);
 		// The page has n8n's own port; the n8n of this test has another.
 		hand.entries.push({ label: 'Base URL', value: 'http://127.0.0.1:5678/webhook' });
 		await hand.enter('accessToken', 'anything', modal);
@@ -272,7 +272,7 @@ function newcomer(on: N8nVersion) {
 		await hand.enter('paidValues', 'paid', modal);
 		await hand.saveCredential();
 		await hand.close('ndv');
-		await hand.click(byId('node-creator-plus-button'));
+		await byId('node-creator-plus-button').click();
 		await hand.chooseAction('Wait for postback');
 		await hand.choose('resumeWhen', 'When Paid');
 		await hand.close('ndv');
@@ -285,17 +285,17 @@ function newcomer(on: N8nVersion) {
 	walk(ofOnesOwn, triggered, async (hand) => {
 		await hand.beginWithTrigger('On new Pay event');
 		await hand.choose('startWhen', 'When Paid');
-		await hand.click(page.getByText('Webhook URLs', { exact: true }));
-		await hand.click(page.getByText('Production URL', { exact: true }).first());
+		await page.getByText('Webhook URLs', { exact: true }).click();
+		await page.getByText('Production URL', { exact: true }).first().click();
 		const url = await hand.copyUrl(page.getByText(/\/webhook\/[\w-]+\/postback/).first());
 		const modal = await hand.editCredential();
-		await hand.fillIn(field('postbackUrl', modal), url);
-		await hand.fillIn(field('postbackSecret', modal), 'kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
+		await field('postbackUrl', modal).fill(url);
+		await field('postbackSecret', modal).fill('kX3v9QmZ7tB2wN8rL5yH1cJ6pD4sFa');
 		await hand.saveCredential();
 		await hand.close('ndv');
-		if (on === 'n8n1') await hand.click(byId('workflow-save-button'));
+		if (on === 'n8n1') await byId('workflow-save-button').click();
 		await hand.publish(url);
-		await hand.click(page.getByRole('button', { name: 'Got it' }));
+		await page.getByRole('button', { name: 'Got it' }).click();
 		triggerId = new URL(page.url()).pathname.split('/')[2]!;
 	});
 
@@ -330,11 +330,11 @@ function newcomer(on: N8nVersion) {
 			await hand.close('ndv');
 			await hand.openNode('Payouts');
 			const modal = await hand.newCredential('Connect to Basic Auth');
-			await hand.fillIn(field('user', modal), PERSON.user);
-			await hand.fillIn(field('password', modal), PERSON.password);
+			await field('user', modal).fill(PERSON.user);
+			await field('password', modal).fill(PERSON.password);
 			await hand.saveNewCredential('Unnamed credential');
 			const ndv = byId('ndv');
-			await hand.click(ndv.getByText('Production URL', { exact: true }).first());
+			await ndv.getByText('Production URL', { exact: true }).first().click();
 			const url = await hand.copyUrl(ndv.getByText(/\/form\/[\w-]+/).first());
 			await hand.close('ndv');
 			if (on === 'n8n1') {
@@ -350,7 +350,7 @@ function newcomer(on: N8nVersion) {
 				mimeType: 'text/csv',
 				buffer: Buffer.from(csvIn(file.page)),
 			});
-			await hand.click(page.getByRole('button', { name: 'Send' }));
+			await page.getByRole('button', { name: 'Send' }).click();
 			await seen(page, '1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
 			look(workflow);
 			await closeOtherTabs();

@@ -80,23 +80,15 @@ export class Hand {
 		private readonly version: N8nVersion,
 	) {}
 
-	async click(what: Locator) {
-		await what.click();
-	}
-
-	async fillIn(what: Locator, text: string) {
-		await what.fill(text);
-	}
-
 	/** Enters what the page says, letter by letter. */
 	async enter(name: string, text: string, form?: Locator) {
-		await this.fillIn(field(name, form), text);
+		await field(name, form).fill(text);
 		this.entries.push({ label: labelOf(name), value: text });
 	}
 
 	async choose(name: string, text: string) {
-		await this.click(parameter(name));
-		await this.click(page.getByRole('option', { name: text }).first());
+		await parameter(name).click();
+		await page.getByRole('option', { name: text }).first().click();
 		this.entries.push({ label: labelOf(name), value: text });
 	}
 
@@ -147,52 +139,58 @@ export class Hand {
 
 	/** Adds a node, where the panel of nodes is open. */
 	async chooseAction(action: string) {
-		await this.fillIn(page.getByPlaceholder(/Search/).first(), 'pay');
-		await this.click(payEntry());
-		await this.click(page.getByText(action, { exact: true }).first());
+		await page
+			.getByPlaceholder(/Search/)
+			.first()
+			.fill('pay');
+		await payEntry().click();
+		await page.getByText(action, { exact: true }).first().click();
 		await byId('ndv').waitFor();
 	}
 
 	/** Begins a workflow with an action, whose group the panel keeps closed before there is a node. */
 	async beginWithAction(action: string) {
 		await this.beginWorkflow();
-		await this.click(byId('canvas-plus-button'));
-		await this.fillIn(page.getByPlaceholder(/Search/).first(), 'pay');
-		await this.click(payEntry());
-		await this.click(byId('node-creator-category-item').filter({ hasText: 'Actions' }));
-		await this.click(page.getByText(action, { exact: true }).first());
+		await byId('canvas-plus-button').click();
+		await page
+			.getByPlaceholder(/Search/)
+			.first()
+			.fill('pay');
+		await payEntry().click();
+		await byId('node-creator-category-item').filter({ hasText: 'Actions' }).click();
+		await page.getByText(action, { exact: true }).first().click();
 		await byId('ndv').waitFor();
 	}
 
 	async beginWithTrigger(name: string) {
 		await this.beginWorkflow();
-		await this.click(byId('canvas-plus-button'));
+		await byId('canvas-plus-button').click();
 		await this.chooseAction(name);
 	}
 
 	/** Makes the data table that n8n 1 has no node to make. */
 	async makeBook(name: string) {
 		await go(`${this.n8nUrl}/home/workflows`, newWorkflowButton());
-		await this.click(page.getByText('Data tables', { exact: true }));
-		await this.click(page.getByText('Create data table').first());
-		await this.fillIn(byId('data-table-name-input-select'), name);
-		await this.click(page.getByText('Import CSV'));
+		await page.getByText('Data tables', { exact: true }).click();
+		await page.getByText('Create data table').first().click();
+		await byId('data-table-name-input-select').fill(name);
+		await page.getByText('Import CSV').click();
 		await this.upload(join(EXAMPLES, 'book-of-payouts.csv'));
-		await this.click(byId('proceed-from-select-button'));
-		await this.click(byId('confirm-add-data-table-button'));
+		await byId('proceed-from-select-button').click();
+		await byId('confirm-add-data-table-button').click();
 		await seen(page, 'external_id');
 	}
 
 	/** Chooses a data table in the node that is open. */
 	async chooseBook(name: string) {
 		const options = byId('dataTableId-parameter-input-options-container');
-		await this.click(options.getByTestId('radio-button-fixed'));
-		await this.click(byId('rlc-input-container').first());
-		await this.click(byId('rlc-item').filter({ hasText: name }));
+		await options.getByTestId('radio-button-fixed').click();
+		await byId('rlc-input-container').first().click();
+		await byId('rlc-item').filter({ hasText: name }).click();
 	}
 
 	async editCredential(): Promise<Locator> {
-		await this.click(byId('credential-edit-button'));
+		await byId('credential-edit-button').click();
 		const modal = byId('editCredential-modal');
 		// What n8n reads of it replaces what was entered before.
 		await until('its fields', async () => (await field('baseUrl', modal).inputValue()) !== '');
@@ -202,10 +200,10 @@ export class Hand {
 	/** Opens the form of a new credential. @param onN8n2 what the button says there */
 	async newCredential(onN8n2: string): Promise<Locator> {
 		if (this.version === 'n8n2') {
-			await this.click(page.getByRole('button', { name: onN8n2 }));
+			await page.getByRole('button', { name: onN8n2 }).click();
 		} else {
-			await this.click(byId('node-credentials-select'));
-			await this.click(byId('node-credentials-select-item-new'));
+			await byId('node-credentials-select').click();
+			await byId('node-credentials-select-item-new').click();
 		}
 		return byId('editCredential-modal');
 	}
@@ -215,7 +213,7 @@ export class Hand {
 		// n8n asks its server for the name of a new credential, and refuses to save one without.
 		await modal.getByTestId('inline-edit-preview').getByText(name).waitFor();
 		await kept();
-		await this.click(byId('credential-save-button'));
+		await byId('credential-save-button').click();
 		return modal;
 	}
 
@@ -235,11 +233,11 @@ export class Hand {
 	/** Publishes what is open, and waits until an address of it asks for a token or a proof. */
 	async publish(address: string, method = 'POST') {
 		if (this.version === 'n8n2') {
-			await this.click(byId('workflow-open-publish-modal-button'));
-			await this.click(byId('workflow-publish-button'));
+			await byId('workflow-open-publish-modal-button').click();
+			await byId('workflow-publish-button').click();
 		} else {
 			// A workflow that was never saved is saved by this.
-			await this.click(byId('workflow-activate-switch'));
+			await byId('workflow-activate-switch').click();
 		}
 		const status = async () => (await fetch(address, { method })).status;
 		await until(address, async () => (await status()) === 401);
@@ -248,18 +246,18 @@ export class Hand {
 	/** Runs the node that is open. */
 	async runStep() {
 		await kept();
-		await this.click(byId('node-execute-button'));
+		await byId('node-execute-button').click();
 		await seen(byId('output-panel'), 'accepted');
 	}
 
 	async runWorkflow(lastNode: string) {
-		await this.click(byId('execute-workflow-button'));
+		await byId('execute-workflow-button').click();
 		await canvasNode(lastNode).getByTestId('canvas-node-status-success').waitFor();
 	}
 
 	/** Clicks on an address to copy it; gives it. */
 	async copyUrl(shown: Locator): Promise<string> {
-		await this.click(shown);
+		await shown.click();
 		const [url] = /https?:\S+/.exec(await shown.innerText())!;
 		return url;
 	}

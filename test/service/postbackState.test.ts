@@ -159,15 +159,18 @@ test.each<{ body: object; state: string }>([
 	expect(stateIn(words, null, body)).toBe(state);
 });
 
+/** All that an account may say of a list. */
+const LIST_WORDS: StatusWords = {
+	field: 'pix[].status',
+	paid: ['paid'],
+	failed: ['failed'],
+	refundField: 'pix[].refunds',
+	amountField: 'pix[].valor',
+	idField: 'pix[].txid',
+};
+
 describe('a list of charges', () => {
-	const words: StatusWords = {
-		field: 'pix[].status',
-		paid: ['paid'],
-		failed: ['failed'],
-		refundField: 'pix[].refunds',
-		amountField: 'pix[].valor',
-		idField: 'pix[].txid',
-	};
+	const words = LIST_WORDS;
 	const { idField: _, ...withoutId } = words;
 	const PROVEN = { external_id: 'a', amount: 10 };
 	const entry = (txid: string, status: string, valor: string, more = {}) => {
@@ -416,15 +419,6 @@ describe('what a postback claims by itself', () => {
 
 /* What an account with all fields reads of a list, in one line for each rule: the list is drawn at random. */
 describe('of any list', () => {
-	const words: StatusWords = {
-		field: 'pix[].status',
-		paid: ['paid'],
-		failed: ['failed'],
-		refundField: 'pix[].refunds',
-		amountField: 'pix[].valor',
-		idField: 'pix[].txid',
-	};
-
 	test('"paid" is said only where one entry about the charge says all of it, and none went back', () => {
 		const entry = fc.record({
 			txid: fc.constantFrom('a', ' a ', 'b', null, 7),
@@ -439,7 +433,7 @@ describe('of any list', () => {
 				const isPaid = paid.some(({ valor }) => ['10.00', 10, '10,00'].includes(valor as never));
 				const isRefunded = own.some(({ refunds }) => refunds?.length === 1);
 				const beside = { status: 'paid', valor: 10, txid: 'a' };
-				const state = stateIn(words, { external_id: 'a', amount: 10 }, { pix, ...beside });
+				const state = stateIn(LIST_WORDS, { external_id: 'a', amount: 10 }, { pix, ...beside });
 				expect(state === 'paid').toBe(isPaid && !isRefunded);
 				expect(state === 'refunded').toBe(isRefunded);
 			}),
