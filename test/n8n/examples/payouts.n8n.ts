@@ -192,12 +192,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(headOf(text)).toBe('1 of 3 lines accepted now: 12.50 in all. 1 in doubt.');
 		expect(linesOf(text)).toStrictEqual([
 			expect.stringContaining(
-				'- Line 4: invoice-2053, 5.03 to lia@example.com. It is not known whether ',
+				'- Line 4: test-2053, 5.03 to lia@example.com. It is not known whether ',
 			),
 			expect.stringContaining(
-				'- Line 3: invoice-2052, 4.22 to rui@example.com. The service rejected ',
+				'- Line 3: test-2052, 4.22 to rui@example.com. The service rejected ',
 			),
-			'- Line 2: invoice-2051, 12.50 to ana@example.com.',
+			'- Line 2: test-2051, 12.50 to ana@example.com.',
 		]);
 	});
 
@@ -246,7 +246,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			await tab.getByRole('link', { name: 'Decide' }).click();
 			const identifier = tab.getByPlaceholder('Its identifier. Empty, if you upload a list');
 			await identifier.waitFor();
-			expect(await identifier.inputValue()).toBe('invoice-2053');
+			expect(await identifier.inputValue()).toBe('test-2053');
 			await picture('payouts-page');
 		} finally {
 			await browser.close();
