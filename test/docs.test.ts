@@ -356,11 +356,13 @@ describe('README', () => {
 		}
 	});
 
-	test('leads to every page', () => {
-		const targets = linksOf('README.md').map(({ target }) => target.split('#')[0]);
-		for (const path of DOCUMENTS) {
-			if (path !== 'README.md') expect(targets).toContain(path);
+	test('leads to every page, by itself or by its index docs/README.md', () => {
+		const targets: string[] = [];
+		for (const path of ['README.md', 'docs/README.md']) {
+			for (const { target } of linksOf(path))
+				targets.push(join(dirname(path), target.split('#')[0]!));
 		}
+		for (const path of DOCUMENTS) expect(targets).toContain(path);
 	});
 
 	test('has the headings that n8n links to', () => {
