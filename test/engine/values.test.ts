@@ -135,6 +135,16 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		field: 'external_id',
 	},
 	{
+		what: 'an expression typed into a field on Fixed',
+		parameters: { external_id: '{{ $json.orderId }}' },
+		field: 'external_id',
+	},
+	{
+		what: 'an expression typed into additional members on Fixed',
+		parameters: extra('{ "a": "{{ $json.orderId }}" }'),
+		field: 'additionalMembers',
+	},
+	{
 		what: 'a time-out of nothing',
 		parameters: { options: { timeout: NOPE } },
 		field: 'timeout',

@@ -65,6 +65,20 @@ describe('an optional text', () => {
 	test.each([() => 'x', Symbol('x')])('%p is refused', (value) => {
 		expect(refusalOf(() => optionalText(value, KEY_FIELD))?.field).toBe('creditParty.key');
 	});
+
+	// Typed into a field on Fixed, n8n leaves it as it is (2.41 and 1.123).
+	test.each(['{{ $json.orderId }}', 'order-{{ $json.id }} }}', '{{\n$json.id\n}}'])(
+		'%j is refused: an expression that n8n did not take for one',
+		(value) => {
+			expect(refusalOf(() => optionalText(value, KEY_FIELD))?.message).toBe(
+				'Key (creditParty.key) holds "{{ }}" as plain text',
+			);
+		},
+	);
+
+	test.each(['{ a }', '}} {{', '{{', '{a}{b}'])('%j is an ordinary text', (value) => {
+		expect(optionalText(value, KEY_FIELD)).toBe(value);
+	});
 });
 
 describe('an External ID', () => {

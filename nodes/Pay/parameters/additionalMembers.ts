@@ -4,7 +4,7 @@ import { isJsonObject, isTooDeep, parseTypedJson } from '../json';
 import { isTree, type MemberTree, type ServiceRequest } from '../service/contract';
 import { fieldAt, labelOf, wrongField } from './label';
 import { mayBeExpression } from './parameter';
-import { refuseLeftover, withoutEmpty } from './text';
+import { refuseLeftover, refuseTypedExpression, withoutEmpty } from './text';
 
 /** Members of the body that the form does not have. */
 export const additionalMembersOption: INodeProperties = {
@@ -63,6 +63,7 @@ function parseMembers(value: unknown): Members {
 	const text = typedText(value);
 	const [leftover] = /\[object Object\]|__UNKNOWN__/.exec(text) ?? [];
 	if (leftover !== undefined) refuseLeftover(leftover, additionalMembersOption);
+	refuseTypedExpression(text, additionalMembersOption);
 	const { parsed, mistake } = parseTypedJson(text);
 	if (isTooDeep(parsed)) {
 		throw wrongMembers(`${LABEL} is nested too deeply`, 'Write it with fewer levels.');

@@ -3,6 +3,7 @@ import type { InputError } from '../inputError';
 import { MAX_DIGITS, plainForm } from '../service/amounts';
 import { quoted, wrongField, type NamedField } from './label';
 import { CHOOSE_UNDER_OPTIONS, parseChoice, type ReadParameter } from './parameter';
+import { refuseTypedExpression } from './text';
 
 /** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
 export const amountField: INodeProperties = {
@@ -83,6 +84,7 @@ export function parseAmount(value: unknown, field: NamedField, rules: AmountRule
 /** Reads an amount that came as text. Throws an InputError. */
 function parseText(typed: string, field: NamedField, rules: AmountRules): number {
 	const text = typed.trim();
+	refuseTypedExpression(text, field);
 	const { decimalSign = 'point' } = rules;
 	const plain = plainText(text, decimalSign);
 	// Where nobody chose, the point is the decimal sign. That a comma is between thousands would be a guess.

@@ -72,6 +72,20 @@ export function refuseLeftover(text: string, field: NamedField) {
 	);
 }
 
+/**
+ * Refuses an expression that is there as text: so n8n 2.41.1 leaves one that was typed into a field on Fixed.
+ * It went out as an External ID, and was accepted. Throws an InputError.
+ */
+export function refuseTypedExpression(text: string, field: NamedField) {
+	const start = text.indexOf('{{');
+	if (start === -1 || !text.includes('}}', start)) return;
+	throw wrongField(
+		field,
+		'holds "{{ }}" as plain text',
+		'n8n put no value in its place. Above the field, choose Expression in place of Fixed. If the text comes from your data, correct it there.',
+	);
+}
+
 /** Refuses a date of JavaScript, or one of n8n's, as $now is: an expression may give either. Throws an InputError. */
 function refuseDate(value: unknown, field: NamedField, advice: string): void {
 	if (typeof value !== 'object' || value === null) return;
@@ -112,6 +126,7 @@ export function optionalText(value: unknown, field: NamedField): string | undefi
 	}
 	const text = String(value);
 	refuseLeftover(text, field);
+	refuseTypedExpression(text, field);
 	return text;
 }
 
