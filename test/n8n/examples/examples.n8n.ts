@@ -573,13 +573,23 @@ class CreditedOrders {
 		return (await this.table.rows()).map(({ external_id, amount }) => ({ external_id, amount }));
 	}
 
-	/** The orders whose goods were sent, sorted; more often, if they were sent more often. */
-	async sentOrders(): Promise<unknown[]> {
+	/** The orders that came to a node, sorted; more often, if they came more often. */
+	private async ordersAt(node: string): Promise<unknown[]> {
 		const ids: unknown[] = [];
 		for (const execution of await this.executions()) {
-			for (const { external_id } of itemsOf(execution, 'Send the goods')) ids.push(external_id);
+			for (const { external_id } of itemsOf(execution, node)) ids.push(external_id);
 		}
 		return ids.sort();
+	}
+
+	/** The orders whose goods were sent. */
+	async sentOrders(): Promise<unknown[]> {
+		return await this.ordersAt('Send the goods');
+	}
+
+	/** The orders of which a person is told. */
+	async toldOrders(): Promise<unknown[]> {
+		return await this.ordersAt('Tell a person');
 	}
 }
 
@@ -622,6 +632,24 @@ function postbacksWithoutRepeats() {
 		expect(await orders.sentOrders()).toStrictEqual(['order-6']);
 	});
 
+	test('a person is told of another amount, a failure and a refund, and of nothing that may still be paid', async () => {
+		const orders = await CreditedOrders.publish(COLUMNS);
+		const payment: Reference = { external_id: 'payment-1', kind: 'payment', amount: 49.9 };
+		for (const [reference, body] of [
+			[qrCodeOf('too-little'), { status: 'paid', amount: 4.99 }],
+			[qrCodeOf('failed'), { status: 'FAILED' }],
+			[qrCodeOf('refunded'), { status: 'refunded' }],
+			[qrCodeOf('pending'), { status: 'pending' }],
+			[qrCodeOf('no-status'), {}],
+			[qrCodeOf('paid'), { status: 'paid', amount: 49.9 }],
+			[payment, { status: 'failed' }],
+		] as const) {
+			expect(await orders.deliver(reference, body)).toBe(200);
+		}
+		expect(await orders.toldOrders()).toStrictEqual(['failed', 'refunded', 'too-little']);
+		expect(await orders.sentOrders()).toStrictEqual(['paid']);
+	});
+
 	test("on Sender, an order is credited where the service claims the order's own total", async () => {
 		const payApi = await n8n.createCredential({
 			baseUrl: sandbox.url,
@@ -654,12 +682,15 @@ function postbacksWithoutRepeats() {
 		const asPasted = await CreditedOrders.publish(COLUMNS, onSender(), payApi);
 		expect(await asPasted.send({ charges })).toBe(200);
 		expect(await asPasted.rows()).toStrictEqual([]);
+		expect(await asPasted.toldOrders()).toStrictEqual(['order-a', 'order-b']);
 		// The shop knows that each of its orders costs 49.90.
 		const orders = await CreditedOrders.publish(COLUMNS, onSender('={{ 49.9 }}'), payApi);
 		expect(await orders.send({ charges })).toBe(200);
 		expect(await orders.send({ charges })).toBe(200);
 		expect(await orders.rows()).toStrictEqual([{ external_id: 'order-a', amount: 49.9 }]);
 		expect(await orders.sentOrders()).toStrictEqual(['order-a']);
+		// Claimed as paid, with another amount than the shop's.
+		expect(new Set(await orders.toldOrders())).toStrictEqual(new Set(['order-b']));
 	});
 
 	test('an order whose row could not be written is credited by the next delivery', async () => {
