@@ -669,6 +669,11 @@ describe('the waits behind a charge', () => {
 			connections: { Charge: to(['Wait']) },
 		},
 		{
+			what: 'with its condition among the options, which it does not read',
+			nodes: [waiting('Wait', { ...GOOD, options: { resumeWhen: 'paid' } })],
+			connections: { Charge: to(['Wait']) },
+		},
+		{
 			what: 'with the id of another order, behind a charge that asks for no postback',
 			nodes: [
 				charge('Charge 2', 'b', { postback: 'none' }),
@@ -703,6 +708,11 @@ describe('the waits behind a charge', () => {
 			what: 'an expression',
 			nodes: [waiting('Wait', { ...GOOD, limitWaitTime: true, resumeAmount: '={{ 5 }}' })],
 			connections: { Charge: to(['Wait']) },
+		},
+		{
+			what: 'for the id that a node between gives the item',
+			nodes: [other('A'), waiting('Wait', { ...GOOD, external_id: 'b' })],
+			connections: { Charge: to(['A']), A: to(['Wait']) },
 		},
 		{
 			what: 'right in one of two branches',
