@@ -611,9 +611,8 @@ function executions() {
 		await seen(byId('output-panel'), 'Waiting for a postback.', true);
 	});
 
-	const trigger = payTrigger();
 	test("the trigger's panel says in steps where its URLs go, and in words what the Test URL is for", async () => {
-		await open([trigger], 'Pay Trigger');
+		await open([payTrigger()], 'Pay Trigger');
 		const ndv = byId('ndv');
 		await seen(ndv, 'Take a postback while you build');
 		const steps = ndv.locator('.notice li, [role=alert] li');
@@ -635,7 +634,9 @@ function executions() {
 		await seen(ndv, 'put the Test URL into the Postback URL of a Pay node');
 	});
 
-	test('and takes a test postback', async () => {
+	test('the trigger takes a test postback', async () => {
+		const trigger = payTrigger();
+		await open([trigger], 'Pay Trigger');
 		await byId('node-execute-button').click();
 		await byId('trigger-listening').waitFor();
 		await picture('pay-trigger-listening');

@@ -2,13 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { median } from '../../../dev/bench/figures';
 import { itemsOf, pause, until, type N8n } from '../../../dev/n8n';
 import { majorOf } from '../../../dev/versions';
-import { call, chain, pay, splitItems, start } from '../../../dev/workflow';
+import { call, pay } from '../../../dev/workflow';
 import type { Sandbox } from '../../../sandbox/service';
 import { newIds, nodeOf, VERSIONS, withQueueMode, type Credential } from '../nodes';
 import type { QueueMode } from '../queue';
 import { makeBook } from './book';
 import { linesOf, PayoutsPage } from './payouts';
-import { line, outcomeOf, PayOnce, type Answer } from './payOnceTable';
+import { answering, line, outcomeOf, PayOnce, type Answer } from './payOnceTable';
 
 describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	const isN8n2 = majorOf(version) === 2;
@@ -502,13 +502,12 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	testOnN8n2('what it costs, beside a Pay node of the same workflow', async () => {
-		const first = start({ responseMode: 'lastNode', responseData: 'allEntries' });
 		const payNode = pay(
 			'Pay',
 			{ amount: '={{ $json.amount }}', external_id: '={{ $json.external_id }}' },
 			{ onError: 'continueRegularOutput' },
 		);
-		const workflow = chain('Pay alone', [first, splitItems(), payNode]);
+		const { path, workflow } = answering('Pay alone', payNode);
 		await main.activate(await main.importWorkflow(workflow, { payApi }));
 		for (const count of [1, 10, 100]) {
 			const alone: number[] = [];
@@ -516,7 +515,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			for (let round = 0; round < 3; round++) {
 				const lines = newIds(count).map((id) => line(id));
 				let begun = Date.now();
-				await (await call(queue.webhook, first.webhookId, { items: lines })).json();
+				await (await call(queue.webhook, path, { items: lines })).json();
 				alone.push(Date.now() - begun);
 				begun = Date.now();
 				expect(await payOnce.pay(newIds(count).map((id) => line(id)))).toHaveLength(count);
