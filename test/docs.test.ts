@@ -126,7 +126,7 @@ const OTHER_NAMES = `
 	notReached inFlight reference body eventId error.outcome state failed other otherAmount refunded stateReason
 	claimed claimed.external_id qrCodeAmount access_token data status field statusCode tokenRejected
 	message signature query null undefined true success data.status expires_in webhook() test.each
-	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by description refunded settled
+	multipart pay text dist docs v pay_once pay_once_in_doubt also_paid_by claimed_at description refunded settled
 	synchronous_commit non_idempotent proxy_next_upstream h2c addExecutionHints customData
 	isToolExecution onMessage getExecutionCancelSignal checkProcessedAndRecord removeProcessed
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { itemsOf, until, type Execution, type N8n } from '../../dev/n8n';
 import {
 	CASES,
@@ -10,6 +11,7 @@ import {
 	startFaults,
 	type Faults,
 } from '../faultCases';
+import { majorOf } from '../../dev/versions';
 import { call, chain, noOp, pay, splitItems, start } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { isGate } from './nightly';
@@ -280,6 +282,33 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const { run } = await payList();
 		const failed = await run(...itemsFor([id]));
 		expect(failed.data.resultData.error?.description).toContain('Bearer ***');
+	});
+
+	test("n8n's own lines: n8n 2 logs an error's first line, and only at debug level comes what the service said", async () => {
+		const name = `Ana ${randomUUID()}`;
+		const [rejected, key, goesOn] = newIds(3) as [string, string, string];
+		const body = JSON.stringify({ message: `No account of ${name}` });
+		faults.sandbox.faultFor = () => ({ kind: 'status', status: 422, body });
+		const limits = { limitPayments: true, onlyRecipients: 'somebody' };
+		const account = { baseUrl: faults.sandbox.url, accessToken: TOKEN, ...limits };
+		const limited = await n8n.createCredential({ ...account, highestPayment: 9, highestSum: 9 });
+		const toAnother = payEach({ ...FROM_ITEM, creditParty: { key } });
+		const before = n8n.log.length;
+		const linesWith = (text: string, level = '') =>
+			stripVTControlCharacters(n8n.log.slice(before))
+				.split('\n')
+				.filter((line) => line.includes(text) && line.replace(/^\S+ +/, '').startsWith(level));
+		await (await payList({}, { onError: 'continueRegularOutput' })).run(...itemsFor([goesOn]));
+		await (await payList()).run(...itemsFor([rejected]));
+		await (await publish(n8n, toAnother, limited)).run(...itemsFor(newIds(1)));
+		await until('the errors in the log', async () => {
+			return linesWith(name, 'debug').length > 0 && linesWith(key, 'debug').length > 0;
+		});
+		expect(linesWith(name)).toStrictEqual(linesWith(name, 'debug'));
+		const isN8n2 = majorOf(version) === 2;
+		expect(linesWith(rejected, 'error').length > 0).toBe(isN8n2);
+		expect(linesWith(key, 'error').length > 0).toBe(isN8n2);
+		expect(linesWith(goesOn, 'error')).toStrictEqual([]);
 	});
 
 	test('the access token is in no execution, no log line at debug level, no error', async () => {

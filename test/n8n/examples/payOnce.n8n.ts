@@ -4,6 +4,7 @@ import { itemsOf, pause, until, type N8n } from '../../../dev/n8n';
 import { majorOf } from '../../../dev/versions';
 import { call, pay } from '../../../dev/workflow';
 import type { Sandbox } from '../../../sandbox/service';
+import { allIn, sectionOf } from '../../markdown';
 import { newIds, nodeOf, VERSIONS, withQueueMode, type Credential } from '../nodes';
 import type { QueueMode } from '../queue';
 import { makeBook } from './book';
@@ -204,6 +205,40 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(end('10.50', 'one', 'accepted')).toStrictEqual(['t']);
 		const doubtful = `SELECT amount, also_paid_by FROM pay_once_in_doubt WHERE external_id = '${id}'`;
 		expect(payOnce.sql(doubtful)).toStrictEqual(['10.50|two']);
+	});
+
+	test('after a restore, what the statement has is written as paid: what is gone, and any row', () => {
+		const section = sectionOf('docs/stored-data.md', '### Restore a backup');
+		const [sql = ''] = allIn(section, /(INSERT INTO pay_once .*?;)/gs);
+		const ids: string[] = [];
+		/** What becomes of a row that says this outcome, or is gone. */
+		const written = (row: string) => {
+			const id = randomUUID();
+			ids.push(id);
+			const values = `'${id}', '12', 'anna@example.com', 'one'`;
+			if (row !== 'gone') payOnce.sql(`SELECT pay_once_claim(${values})`);
+			if (row !== 'gone' && row !== 'claimed') {
+				payOnce.sql(`SELECT pay_once_end(${values}, '${row}', 'a reason')`);
+			}
+			payOnce.sql(sql.replace('invoice-2041', id));
+			return payOnce.row(id);
+		};
+		const asPaid = {
+			amount: 12.5,
+			recipient: 'ana@example.com',
+			outcome: 'accepted',
+			reason: null,
+		};
+		for (const row of ['gone', 'claimed', 'rejected', 'notSent', 'unknown', 'duplicate']) {
+			expect(written(row)).toMatchObject(asPaid);
+		}
+		expect(written('accepted')).toMatchObject({ amount: 12, execution: 'one', reason: 'a reason' });
+		const claimed = (id: string) =>
+			payOnce.sql(`SELECT claimed FROM pay_once_claim('${id}', '12.50', 'ana@example.com', 'two')`);
+		for (const id of ids) expect(claimed(id)).toStrictEqual(['f']);
+		expect(claimed(randomUUID())).toStrictEqual(['t']);
+		const inDoubt = payOnce.sql('SELECT external_id FROM pay_once_in_doubt');
+		expect(inDoubt.filter((id) => ids.includes(id))).toStrictEqual([]);
 	});
 
 	test('one line alone that is refused gives one item', async () => {
