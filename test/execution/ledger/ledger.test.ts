@@ -287,14 +287,23 @@ describe('what n8n stores', () => {
 		expect(consult(tool, entry(0, 'a', 5))).toMatchObject({ attempt: unknown });
 	});
 
-	test('of several tries of an item is the response to the last one alone', () => {
-		const store: LedgerStore = {};
-		const ledger = ledgerOf(store);
-		for (const response of ['first', 'second']) {
-			make(ledger, entry(0, 'a', 5), { outcome: 'rejected', statusCode: 422, response });
-		}
-		expect(store.attempts?.map(({ response }) => response)).toStrictEqual([undefined, 'second']);
-	});
+	test.each<{ kind: 'payment' | 'qrCode'; outcome: Outcome; statusCode: number; isKept: boolean }>([
+		{ kind: 'payment', outcome: 'accepted', statusCode: 201, isKept: true },
+		{ kind: 'payment', outcome: 'unknown', statusCode: 503, isKept: true },
+		{ kind: 'payment', outcome: 'rejected', statusCode: 401, isKept: true },
+		{ kind: 'payment', outcome: 'rejected', statusCode: 422, isKept: false },
+		{ kind: 'payment', outcome: 'notSent', statusCode: 407, isKept: false },
+		{ kind: 'qrCode', outcome: 'accepted', statusCode: 201, isKept: true },
+		{ kind: 'qrCode', outcome: 'unknown', statusCode: 503, isKept: false },
+		{ kind: 'qrCode', outcome: 'rejected', statusCode: 401, isKept: false },
+	])(
+		'of a $kind that is $outcome ($statusCode) has the response: $isKept',
+		({ kind, outcome, statusCode, isKept }) => {
+			const store: LedgerStore = {};
+			make(ledgerOf(store, { kind }), entry(0, 'a', 5), { outcome, statusCode, response: 'it' });
+			expect(store.attempts?.map(({ response }) => response === 'it')).toStrictEqual([isKept]);
+		},
+	);
 
 	test('of another run, node or kind stays when a run went well', () => {
 		const store: LedgerStore = {};

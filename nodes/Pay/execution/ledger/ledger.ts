@@ -180,21 +180,29 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		fingerprint: item.fingerprint,
 		executionId,
 	};
-	// Nobody asks any more what the service said to an earlier try.
-	delete lastAttemptOf(ledger, item)?.response;
 	attempts.add(attempt);
 	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, outlayOf(ledger, item));
 	return attempt;
 }
 
-/** Writes down what became of an attempt that {@link beginAttempt} wrote down. */
+/** Whether a later try of the item may be given this one's response; anything else is sent again. */
+function mayBeReplayed(attempt: Attempt, { operation }: Ledger): boolean {
+	if (operation.policy.isRepeatable) return attempt.outcome === 'accepted';
+	return !wasNotMade(attempt) || isRejectedForToken(attempt);
+}
+
+/**
+ * Writes down what became of an attempt that {@link beginAttempt} wrote down. Of the response only what a later
+ * try needs: n8n's redaction of executions does not reach it.
+ */
 export function endAttempt(
 	ledger: Ledger,
 	item: Sendable,
 	attempt: Attempt,
 	{ outcome, statusCode, response, reason }: RequestResult,
 ): void {
-	Object.assign(attempt, { outcome, statusCode, response, reason });
+	Object.assign(attempt, { outcome, statusCode, reason });
+	if (mayBeReplayed(attempt, ledger)) attempt.response = response;
 	if (ledger.operation.policy.countsAgainstLimits && wasNotMade(attempt)) {
 		addToSum(ledger, item, -outlayOf(ledger, item));
 	}
