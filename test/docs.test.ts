@@ -116,6 +116,9 @@ const OF_N8N = new Set([
 	'Import CSV',
 	'Data table',
 	'Fixed',
+	'Expression',
+	'Credentials',
+	'Create credential',
 	'Workflow',
 ]);
 
@@ -132,7 +135,7 @@ const OTHER_NAMES = `
 	getProcessedDataCount receivedAt fingerprint method headers rawBody conclude execution n8n1
 	n8n2 ajv jest external_id br postgresql host.docker.internal credentials payApi id typeVersion
 	webhookId identifier webhook-waiting resumeUrl readRawBody contextData waitTill
-	getDecrypted package policy words data.qrCode postback.state postback.reference
+	getDecrypted package policy words data.qrCode postback.state postback.reference reference.kind createdAt
 	query.challenge headers.x-challenge body.challenge reference.external_id pay_proof data.0.status main upstream webhooks nodes
 	processed_data stop_grace_period parse means examples recipient amount identity when control refused textMember() groupText() defineOperation() value
 	paymentNumberField data.id nightly.test nightly.describe startN8n database default filesystem s3

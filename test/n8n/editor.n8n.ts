@@ -270,6 +270,8 @@ function newcomer(on: N8nVersion) {
 		await hand.turnOn('describeService', modal);
 		await hand.enter('statusField', 'status', modal);
 		await hand.enter('paidValues', 'paid', modal);
+		await hand.enter('failedValues', 'failed', modal);
+		await hand.enter('amountField', 'amount', modal);
 		await hand.saveCredential();
 		await hand.close('ndv');
 		await byId('node-creator-plus-button').click();
