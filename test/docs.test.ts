@@ -117,6 +117,7 @@ const OF_N8N = new Set([
 	'Data table',
 	'Fixed',
 	'Expression',
+	'Timezone',
 	'Credentials',
 	'Create credential',
 	'Workflow',
