@@ -650,7 +650,7 @@ function postbacksWithoutRepeats() {
 		expect(await orders.sentOrders()).toStrictEqual(['paid']);
 	});
 
-	test("on Sender, an order is credited where the service claims the order's own total", async () => {
+	test("on Sender, an order is credited once where the service claims the order's own total, in a list twice", async () => {
 		const payApi = await n8n.createCredential({
 			baseUrl: sandbox.url,
 			accessToken: 'token',
@@ -667,6 +667,7 @@ function postbacksWithoutRepeats() {
 		const charges = [
 			paid('order-a', 49.9),
 			paid('order-b', 1),
+			paid('order-a', 49.9),
 			{ ...paid('order-c', 49.9), status: 'open' },
 		];
 		const onSender = (total?: string) => (workflow: Workflow) => {
