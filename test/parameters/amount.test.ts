@@ -78,7 +78,7 @@ describe('an amount', () => {
 	const MISSING =
 		'Enter a number above 0. If it comes from an expression, check that the input item has the value the expression asks for.';
 	const TYPED_EXPRESSION =
-		'n8n put no value in its place. Above the field, choose Expression in place of Fixed. If the text comes from your data, correct it there.';
+		'n8n put no value in its place. Point at the field, and choose Expression above it. If the text comes from your data, correct it there.';
 	const ROUND =
 		'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.';
 	test.each<[unknown, string, string]>([
@@ -86,7 +86,7 @@ describe('an amount', () => {
 		[undefined, 'Amount is missing', MISSING],
 		[null, 'Amount is missing', MISSING],
 		['ten', 'Amount must be a number, but is "ten"', DIGITS],
-		['{{ $json.total }}', 'Amount holds "{{ }}" as plain text', TYPED_EXPRESSION],
+		['{{ $json.total }}', 'Amount holds an expression as plain text', TYPED_EXPRESSION],
 		[[1], 'Amount must be a number, but is [1]', ONE_NUMBER],
 		[NaN, 'Amount must be a number, but is NaN', 'Check the calculation that gives this value.'],
 		[0, 'Amount must be above 0, but is 0', 'Check the value and where it comes from.'],

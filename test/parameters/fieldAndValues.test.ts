@@ -196,6 +196,12 @@ test.each<{ entered: unknown; message: string; advice: string }>([
 		message: 'It cannot have the value "paid, approved", which holds a comma',
 		advice: 'Enter each value by itself.',
 	},
+	{
+		entered: ['paid', '{{ $json.word }}'],
+		message: 'It holds an expression as plain text',
+		advice:
+			'n8n put no value in its place. Point at the field, and choose Expression above it. If the text comes from your data, correct it there.',
+	},
 ])('the values $entered are refused', ({ entered, message, advice }) => {
 	expect(refusalOf(() => readValues(entered, FIELD))).toMatchObject({ message, advice });
 });

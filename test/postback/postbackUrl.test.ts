@@ -49,6 +49,14 @@ test.each([
 	});
 });
 
+test('an expression that n8n left as text is refused: the service would call another address', () => {
+	const read = () => parsePostbackUrl('https://example.com/hook?order={{ $json.id }}');
+	expect(refusalOf(read)).toMatchObject({
+		field: 'postbackUrl',
+		message: 'The postback URL holds an expression as plain text',
+	});
+});
+
 test('a URL that holds a proof is refused: two signatures prove nothing', () => {
 	const url = 'https://a.example/?pay_proof=x';
 	expect(refusalOf(() => parsePostbackUrl(url))).toMatchObject({

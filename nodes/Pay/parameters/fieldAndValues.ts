@@ -1,5 +1,6 @@
 import { EACH, isOneOf, isScalar, type FieldMatch } from '../service/fieldMatch';
 import { wrongField, type NamedField } from './label';
+import { refuseTypedExpression } from './text';
 
 /* What a person enters who says which field of a response or postback counts, and with which values. */
 
@@ -91,6 +92,7 @@ export function readValues(entered: unknown, field: NamedField): string[] {
 			);
 		}
 		const text = String(value).trim();
+		refuseTypedExpression(text, field);
 		if (!text.includes(',')) return text;
 		throw wrongField(
 			field,

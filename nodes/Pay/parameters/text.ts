@@ -72,17 +72,27 @@ export function refuseLeftover(text: string, field: NamedField) {
 	);
 }
 
+/** How an expression begins that was typed without its braces, or with too few of them. */
+const WITHOUT_BRACES = /^\{*\s*\$(?:(?:json|node|input|item)\b|\(['"`])/;
+
+/** Whether a text is an expression, or holds one. "Hi {{name}}" is none: other programs write such templates. */
+function isTypedExpression(text: string): boolean {
+	const start = text.indexOf('{{');
+	const end = text.lastIndexOf('}}');
+	const hasBraces = start !== -1 && end > start;
+	return (hasBraces && text.slice(start, end).includes('$')) || WITHOUT_BRACES.test(text.trim());
+}
+
 /**
  * Refuses an expression that is there as text: so n8n 2.41.1 leaves one that was typed into a field on Fixed.
  * It went out as an External ID, and was accepted. Throws an InputError.
  */
 export function refuseTypedExpression(text: string, field: NamedField) {
-	const start = text.indexOf('{{');
-	if (start === -1 || !text.includes('}}', start)) return;
+	if (!isTypedExpression(text)) return;
 	throw wrongField(
 		field,
-		'holds "{{ }}" as plain text',
-		'n8n put no value in its place. Above the field, choose Expression in place of Fixed. If the text comes from your data, correct it there.',
+		'holds an expression as plain text',
+		'n8n put no value in its place. Point at the field, and choose Expression above it. If the text comes from your data, correct it there.',
 	);
 }
 

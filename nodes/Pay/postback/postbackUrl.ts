@@ -1,18 +1,23 @@
 import type { IExecuteFunctions, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
+import { refuseTypedExpression } from '../parameters/text';
 import { PROOF_PARAMETER } from './proof';
+
+/** It is a field of the node, or one of the credential. */
+const FIELD = { name: 'postbackUrl', displayName: 'Postback URL', called: 'The postback URL' };
 
 const ADVICE =
 	'Use the Production URL of a Pay Trigger, or another address that starts with https://.';
 
 const wrongUrl = (what: string, advice = ADVICE) =>
-	new InputError('postbackUrl', `The postback URL ${what}`, advice);
+	new InputError('postbackUrl', `${FIELD.called} ${what}`, advice);
 
 /** Reads a postback URL (sections 2.1 and 2.2), which is sent as it was written; throws an InputError. */
 export function parsePostbackUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw wrongUrl('is empty');
+	refuseTypedExpression(text, FIELD);
 	if (!URL.canParse(text)) {
 		// Without its query, where n8n's own token stands in a resume URL.
 		const [shown = ''] = text.split('?');

@@ -305,6 +305,20 @@ describe('what n8n stores', () => {
 		},
 	);
 
+	test('of several tries of an item is the response to the last one alone', () => {
+		const store: LedgerStore = {};
+		for (const executionId of ['1', '2', '3']) {
+			const ledger = ledgerOf(store, { executionId });
+			make(ledger, entry(0, 'a', 5), {
+				outcome: 'rejected',
+				statusCode: 401,
+				response: executionId,
+			});
+		}
+		const responses = store.attempts?.map(({ response }) => response);
+		expect(responses).toStrictEqual([undefined, undefined, '3']);
+	});
+
 	test('of another run, node or kind stays when a run went well', () => {
 		const store: LedgerStore = {};
 		const write = (run: Partial<NodeRun>, id: string) => {

@@ -639,7 +639,7 @@ function postbacksWithoutRepeats() {
 			[qrCodeOf('too-little'), { status: 'paid', amount: 4.99 }],
 			[qrCodeOf('failed'), { status: 'FAILED' }],
 			[qrCodeOf('refunded'), { status: 'refunded' }],
-			[qrCodeOf('pending'), { status: 'pending' }],
+			[qrCodeOf('pending'), { status: 'pending', amount: 0 }],
 			[qrCodeOf('no-status'), {}],
 			[qrCodeOf('paid'), { status: 'paid', amount: 49.9 }],
 			[payment, { status: 'failed' }],
@@ -690,8 +690,8 @@ function postbacksWithoutRepeats() {
 		expect(await orders.send({ charges })).toBe(200);
 		expect(await orders.rows()).toStrictEqual([{ external_id: 'order-a', amount: 49.9 }]);
 		expect(await orders.sentOrders()).toStrictEqual(['order-a']);
-		// Claimed as paid, with another amount than the shop's.
-		expect(new Set(await orders.toldOrders())).toStrictEqual(new Set(['order-b']));
+		// Claimed as paid, with another amount than the shop's. The second time it is a repeat.
+		expect(await orders.toldOrders()).toStrictEqual(['order-b']);
 	});
 
 	test('an order whose row could not be written is credited by the next delivery', async () => {

@@ -180,6 +180,8 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		fingerprint: item.fingerprint,
 		executionId,
 	};
+	// Nobody asks any more what the service said to an earlier try.
+	delete lastAttemptOf(ledger, item)?.response;
 	attempts.add(attempt);
 	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, outlayOf(ledger, item));
 	return attempt;
