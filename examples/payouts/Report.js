@@ -57,8 +57,8 @@ const PARTS = [
 		name: 'refused',
 		title: 'Not paid',
 		advice:
-			'Read why. If the service says that it has the payment already, ask it first. Otherwise ' +
-			'correct the line and upload the list again. What was accepted is not sent again.',
+			'Read why. If the service says that it has the payment already, it may be paid: ask it first. ' +
+			'Otherwise correct the line and upload the list again. What was accepted is not sent again.',
 	},
 	{
 		name: 'decided',

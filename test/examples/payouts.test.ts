@@ -206,7 +206,7 @@ describe('the report', () => {
 				'In doubt: 1, 7.00 in all. It may have been paid: do not pay it in another way now. Ask the service whether it was, then say so on this page: http://localhost:5678/form/payouts',
 				'- Line 3: b, 7.00 to b@x. It ended as unknown. Do it. http://localhost:5678/form/payouts?Payment%20in%20doubt=b',
 				'',
-				'Not paid: 2. Read why. If the service says that it has the payment already, ask it first. Otherwise correct the line and upload the list again. What was accepted is not sent again.',
+				'Not paid: 2. Read why. If the service says that it has the payment already, it may be paid: ask it first. Otherwise correct the line and upload the list again. What was accepted is not sent again.',
 				'- Line 4: c, 1.00 to a@x. It ended as rejected. Do it.',
 				'- Line 5: d, 12,00 to a@x. It ended as notSent. Do it.',
 				'',
