@@ -307,14 +307,14 @@ function newcomer(on: N8nVersion) {
 		await hand.enter('key', 'ana@example.com');
 		await hand.enter('keyType', 'email');
 		await hand.enter('amount', '12.50');
-		await hand.enter('external_id', 'miller-2041');
+		await hand.enter('external_id', 'test-1');
 		await hand.runStep();
 		const reported = await until('the postback', async () => {
 			const [id] = await n8n.executionIds(triggerId);
 			return id !== undefined && itemsOf(await n8n.finished(id), 'Pay Trigger')[0];
 		});
 		expect(reported).toMatchObject({
-			reference: { external_id: 'miller-2041', kind: 'payment', amount: 12.5 },
+			reference: { external_id: 'test-1', kind: 'payment', amount: 12.5 },
 			body: { status: 'paid' },
 		});
 	});

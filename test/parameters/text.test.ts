@@ -77,18 +77,27 @@ describe('an optional text', () => {
 		'{{ $json.orderId }',
 		'$json.orderId }}',
 		"$('Order').item.json.id",
+		'$execution.id',
+		'Hi {{name}}, {{ $json.id }}',
 	])('%j is refused: an expression that n8n did not take for one', (value) => {
 		expect(refusalOf(() => optionalText(value, KEY_FIELD))?.message).toBe(
 			'Key (creditParty.key) holds an expression as plain text',
 		);
 	});
 
-	test.each(['{ a }', '}} $ {{', '{{', 'Hi {{name}}', '{{\\bf x}}', 'US$ 5', '$jsonp', '$(5)'])(
-		'%j is an ordinary text',
-		(value) => {
-			expect(optionalText(value, KEY_FIELD)).toBe(value);
-		},
-	);
+	test.each([
+		'{ a }',
+		'}} $ {{',
+		'{{',
+		'Hi {{name}}',
+		'Hi {{name}}, US$ 5, see {{link}}',
+		'{{\\bf x}}',
+		'US$ 5',
+		'$jsonp',
+		'$(5)',
+	])('%j is an ordinary text', (value) => {
+		expect(optionalText(value, KEY_FIELD)).toBe(value);
+	});
 });
 
 describe('an External ID', () => {

@@ -73,14 +73,19 @@ export function refuseLeftover(text: string, field: NamedField) {
 }
 
 /** How an expression begins that was typed without its braces, or with too few of them. */
-const WITHOUT_BRACES = /^\{*\s*\$(?:(?:json|node|input|item)\b|\(['"`])/;
+const WITHOUT_BRACES =
+	/^\{*\s*\$(?:(?:json|node|input|item|itemIndex|execution|workflow|vars|now|today)\b|\(['"`])/;
 
-/** Whether a text is an expression, or holds one. "Hi {{name}}" is none: other programs write such templates. */
-function isTypedExpression(text: string): boolean {
-	const start = text.indexOf('{{');
-	const end = text.lastIndexOf('}}');
-	const hasBraces = start !== -1 && end > start;
-	return (hasBraces && text.slice(start, end).includes('$')) || WITHOUT_BRACES.test(text.trim());
+/** Whether a $ stands inside of braces. "Hi {{name}}, US$ 5" has none there: other programs write such templates. */
+function hasExpressionInBraces(text: string): boolean {
+	let start = text.indexOf('{{');
+	while (start !== -1) {
+		const end = text.indexOf('}}', start);
+		if (end === -1) return false;
+		if (text.slice(start, end).includes('$')) return true;
+		start = text.indexOf('{{', end);
+	}
+	return false;
 }
 
 /**
@@ -88,7 +93,7 @@ function isTypedExpression(text: string): boolean {
  * It went out as an External ID, and was accepted. Throws an InputError.
  */
 export function refuseTypedExpression(text: string, field: NamedField) {
-	if (!isTypedExpression(text)) return;
+	if (!WITHOUT_BRACES.test(text.trim()) && !hasExpressionInBraces(text)) return;
 	throw wrongField(
 		field,
 		'holds an expression as plain text',

@@ -1,17 +1,16 @@
 import type { IExecuteFunctions, IWorkflowExecuteAdditionalData } from 'n8n-workflow';
-import { InputError } from '../inputError';
 import { isLoopback } from '../loopback';
+import { wrongField } from '../parameters/label';
 import { refuseTypedExpression } from '../parameters/text';
 import { PROOF_PARAMETER } from './proof';
 
-/** It is a field of the node, or one of the credential. */
+/** Errors do not say in which form it stands: the node and the credential both have such a field. */
 const FIELD = { name: 'postbackUrl', displayName: 'Postback URL', called: 'The postback URL' };
 
 const ADVICE =
 	'Use the Production URL of a Pay Trigger, or another address that starts with https://.';
 
-const wrongUrl = (what: string, advice = ADVICE) =>
-	new InputError('postbackUrl', `${FIELD.called} ${what}`, advice);
+const wrongUrl = (what: string, advice = ADVICE) => wrongField(FIELD, what, advice);
 
 /** Reads a postback URL (sections 2.1 and 2.2), which is sent as it was written; throws an InputError. */
 export function parsePostbackUrl(value: unknown): string {

@@ -650,7 +650,7 @@ function postbacksWithoutRepeats() {
 		expect(await orders.sentOrders()).toStrictEqual(['paid']);
 	});
 
-	test("on Sender, an order is credited once where the service claims the order's own total, in a list twice", async () => {
+	test("on Sender, an order is credited where the service claims the order's own total, and once where a list has it twice", async () => {
 		const payApi = await n8n.createCredential({
 			baseUrl: sandbox.url,
 			accessToken: 'token',

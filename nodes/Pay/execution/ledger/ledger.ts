@@ -187,7 +187,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	return attempt;
 }
 
-/** Whether a later try of the item may be given this one's response; anything else is sent again. */
+/** Whether a later try of the item may be given this one's response: else it is sent, and gets its own. */
 function mayBeReplayed(attempt: Attempt, { operation }: Ledger): boolean {
 	if (operation.policy.isRepeatable) return attempt.outcome === 'accepted';
 	return !wasNotMade(attempt) || isRejectedForToken(attempt);
