@@ -28,6 +28,7 @@ import {
 	parameter,
 	paste,
 	payEntry,
+	searchForPay,
 	seen,
 	shownIn,
 	shows,
@@ -186,10 +187,7 @@ function ofEditor(each: N8nVersion) {
 		await page.getByText('Trigger manually').first().click();
 		await byId('canvas-node').first().waitFor();
 		await byId('node-creator-plus-button').click();
-		await page
-			.getByPlaceholder(/Search/)
-			.first()
-			.fill('pay');
+		await searchForPay();
 		await payEntry().waitFor();
 		const purpose =
 			'Create payment QR codes, pay out, and start workflows when a payment is reported';

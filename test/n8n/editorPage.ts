@@ -115,6 +115,14 @@ export const payEntry = () =>
 		.filter({ hasText: /^Pay(?!Pal)/ })
 		.first();
 
+/** Types what a person looks for into the panel of nodes, where it is open. */
+export async function searchForPay() {
+	await page
+		.getByPlaceholder(/Search/)
+		.first()
+		.fill('pay');
+}
+
 export const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
 /** Pastes an example, as its file's content is copied and pasted. */
 export async function paste(name: string) {

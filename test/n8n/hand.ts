@@ -21,6 +21,7 @@ import {
 	parameter,
 	paste,
 	payEntry,
+	searchForPay,
 	seen,
 	turnOn,
 } from './editorPage';
@@ -139,10 +140,7 @@ export class Hand {
 
 	/** Adds a node, where the panel of nodes is open. */
 	async chooseAction(action: string) {
-		await page
-			.getByPlaceholder(/Search/)
-			.first()
-			.fill('pay');
+		await searchForPay();
 		await payEntry().click();
 		await page.getByText(action, { exact: true }).first().click();
 		await byId('ndv').waitFor();
@@ -152,10 +150,7 @@ export class Hand {
 	async beginWithAction(action: string) {
 		await this.beginWorkflow();
 		await byId('canvas-plus-button').click();
-		await page
-			.getByPlaceholder(/Search/)
-			.first()
-			.fill('pay');
+		await searchForPay();
 		await payEntry().click();
 		await byId('node-creator-category-item').filter({ hasText: 'Actions' }).click();
 		await page.getByText(action, { exact: true }).first().click();
