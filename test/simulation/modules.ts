@@ -1,9 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
-
-const PAY = path.join(__dirname, '../../nodes/Pay');
-const FILES = new Set(readdirSync(PAY, { recursive: true, encoding: 'utf8' }));
+import type { Source } from './source';
 
 export type Exports = Record<string, unknown>;
 
@@ -13,53 +10,48 @@ type Compiled = (
 	globals: Record<string, unknown>,
 ) => void;
 
-/** Each file of the node is compiled once, however many copies of the node there are. */
-const compiledFiles = new Map<string, Compiled>();
+/** Each text is compiled once, however many copies of the node there are. */
+const compiledTexts = new Map<string, Compiled>();
 
-function compile(name: string, globals: readonly string[]): Compiled {
-	const known = compiledFiles.get(name);
+function compile(text: string, globals: readonly string[]): Compiled {
+	const known = compiledTexts.get(text);
 	if (known !== undefined) return known;
-	const { code } = transformSync(readFileSync(path.join(PAY, `${name}.ts`), 'utf8'), {
-		loader: 'ts',
-		format: 'cjs',
-		target: 'node20',
-	});
+	const { code } = transformSync(text, { loader: 'ts', format: 'cjs', target: 'node20' });
 	const start = `const { ${globals.join(', ')} } = globals;`;
 	const compiled = new Function('module', 'require', 'globals', `${start}\n${code}`) as Compiled;
-	compiledFiles.set(name, compiled);
+	compiledTexts.set(text, compiled);
 	return compiled;
 }
 
 /** The module that a relative import means, by its path below nodes/Pay. */
-function resolve(importer: string, imported: string): string {
+function resolve(source: Source, importer: string, imported: string): string {
 	const name = path.join(path.dirname(importer), imported);
-	return FILES.has(`${name}.ts`) ? name : path.join(name, 'index');
+	return source.has(name) ? name : path.join(name, 'index');
 }
 
 /** What a new copy of the node's modules is made with. */
 export interface Surroundings {
+	source: Source;
 	/** Libraries, by the name by which they are imported. */
 	library(name: string): unknown;
 	/** What the code finds in the place of global objects. */
 	globals: Record<string, unknown>;
-	/** What a module's importers get of it, given its own exports. */
-	replace(module: string, exports: Exports): Exports;
 }
 
 /** Loads a module of the node and all that it imports: a copy with a memory of its own. */
-export function loadModule(entry: string, surroundings: Surroundings): Exports {
-	const { library, globals, replace } = surroundings;
+export function loadModule(entry: string, { source, library, globals }: Surroundings): Exports {
 	const loaded = new Map<string, Exports>();
 	const load = (name: string): Exports => {
 		const known = loaded.get(name);
 		if (known !== undefined) return known;
+		const text = source.get(name);
+		if (text === undefined) throw new Error(`nodes/Pay has no file ${name}.ts`);
 		const module = { exports: {} };
 		const requireFrom = (imported: string) =>
-			imported.startsWith('.') ? load(resolve(name, imported)) : library(imported);
-		compile(name, Object.keys(globals))(module, requireFrom, globals);
-		const exports = replace(name, module.exports);
-		loaded.set(name, exports);
-		return exports;
+			imported.startsWith('.') ? load(resolve(source, name, imported)) : library(imported);
+		compile(text, Object.keys(globals))(module, requireFrom, globals);
+		loaded.set(name, module.exports);
+		return module.exports;
 	};
 	return load(entry);
 }

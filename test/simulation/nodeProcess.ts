@@ -2,10 +2,10 @@ import crypto, { createHash } from 'node:crypto';
 import { env } from 'node:process';
 import * as n8nWorkflow from 'n8n-workflow';
 import type { INodeProperties, INodeType } from 'n8n-workflow';
-import type * as bounds from '../../nodes/Pay/execution/memory/bounds';
 import type { Clock, Machine } from './clock';
-import { loadModule, type Exports } from './modules';
-import { seamsOf, type Seam } from './putBack';
+import { loadModule } from './modules';
+import { patchesOf } from './putBack';
+import { patchedSource, type Patch, type Source } from './source';
 
 /** The parameters as the editor saves them: what nobody touched has its default. */
 const defaults = new Map<string, Record<string, unknown>>();
@@ -23,20 +23,18 @@ function defaultsOf(properties: INodeProperties[], resource: string) {
 	return found;
 }
 
-/** A copy of a module's exports in which one is another. */
-function withExport(exports: Exports, name: string, property: PropertyDescriptor): Exports {
-	const properties = Object.getOwnPropertyDescriptors(exports);
-	return Object.defineProperties({}, { ...properties, [name]: { ...property, enumerable: true } });
-}
+/** Lists of a few payments, so that a scenario can fill one. */
+const SHORT_LISTS: Patch = {
+	find: 'new PaymentList()',
+	replace: 'new PaymentList(simulatedList.remembered)',
+};
 
-/** A module's exports with some of them replaced. */
-function withSeams(exports: Exports, seams: Seam[]): Exports {
-	let replaced = exports;
-	for (const { module, export: name, wrap } of seams) {
-		if (!(name in exports)) throw new Error(`nodes/Pay/${module}.ts exports no "${name}"`);
-		replaced = withExport(replaced, name, { value: wrap(replaced[name], exports) });
-	}
-	return replaced;
+let patched: Source | undefined;
+
+/** The node's source as this process simulates it: with a fault put back, where it has to find one. */
+function simulatedSource(): Source {
+	patched ??= patchedSource([...patchesOf(env.SIMULATION_FAULT), SHORT_LISTS]);
+	return patched;
 }
 
 /** One copy of the package in memory, with the clock and the chance of whoever has it now. */
@@ -46,13 +44,12 @@ export class LoadedNode {
 	machine: Machine;
 	/** The process, by which chance differs. */
 	name = '';
-	/** How many payments its list keeps at least. */
+	/** How many payments a list keeps at least that it opens now. */
 	readonly list = { remembered: 0 };
 	/** Counts what was drawn by chance: the same scenario has to run the same way each time. */
 	drawn = 0;
 
-	/** @param fault what is wrong with this copy, see `NAMES_OF_FAULTS` */
-	constructor(clock: Clock, machine: Machine, fault = env.SIMULATION_FAULT) {
+	constructor(clock: Clock, machine: Machine) {
 		this.clock = clock;
 		this.machine = machine;
 		const sleep = async (ms: number) => await this.clock.sleep(ms, this.machine);
@@ -87,9 +84,8 @@ export class LoadedNode {
 				randomBytes: { value: (size: number) => bytes().subarray(0, size) },
 			}),
 		};
-		const seams = seamsOf(fault);
-		const notLoaded = new Set(seams.map(({ module }) => module as string));
 		const { Pay } = loadModule('Pay.node', {
+			source: simulatedSource(),
 			library: (id) => instead[id] ?? require(id),
 			// All that has to do with time and chance.
 			globals: {
@@ -104,22 +100,10 @@ export class LoadedNode {
 					random: { value: () => bytes().readUInt32BE() / 2 ** 32 },
 				}) as unknown,
 				performance: { now },
-			},
-			replace: (name, exports) => {
-				notLoaded.delete(name);
-				const ofModule = seams.filter(({ module }) => module === name);
-				const isList = name === 'execution/memory/bounds';
-				return withSeams(isList ? this.withListLength(exports) : exports, ofModule);
+				simulatedList: this.list,
 			},
 		});
-		if (notLoaded.size > 0) throw new Error(`The node loads no ${[...notLoaded].join()}`);
 		this.pay = new (Pay as new () => INodeType)();
-	}
-
-	/** Lists of a few payments, so that a scenario can fill one. */
-	private withListLength(exports: Exports): Exports {
-		const name: keyof typeof bounds = 'REMEMBERED_PAYMENTS';
-		return withExport(exports, name, { get: () => this.list.remembered });
 	}
 }
 

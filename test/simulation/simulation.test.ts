@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { NAMES_OF_FAULTS, patchesOf } from './putBack';
+import { patchedSource } from './source';
 
 test('1,500 scenarios: no payment is made twice, no wait goes on twice, no "paid" is lost, and what is told is what happened', () => {
 	// Without jest's own bookkeeping around each of them it takes half the time.
@@ -16,4 +18,16 @@ test('1,500 scenarios: no payment is made twice, no wait goes on twice, no "paid
 	console.log(stdout.trim());
 	expect([status, stderr]).toStrictEqual([0, '']);
 	expect(stdout).toContain('1500 of 1500 scenarios');
+});
+
+test('each fault that the simulation has to find fits the source that it is put back into', () => {
+	const misfits: string[] = [];
+	for (const fault of NAMES_OF_FAULTS) {
+		try {
+			patchedSource(patchesOf(fault));
+		} catch (error) {
+			misfits.push(`${fault}: ${(error as Error).message}`);
+		}
+	}
+	expect(misfits).toStrictEqual([]);
 });

@@ -42,8 +42,6 @@ export class PaymentList {
 
 	/* What this process knows of the list. */
 
-	/** How many payments this process knows, and n8n's list keeps at least. */
-	protected readonly remembered = REMEMBERED_PAYMENTS;
 	/** Keys that this process recorded and did not remove, the oldest first. */
 	private readonly recorded = new Set<string>();
 	/** The newest of them. */
@@ -64,6 +62,9 @@ export class PaymentList {
 	private readonly runsWithMore = new Set<object>();
 	/** Whether a run had the hint that the list is full. */
 	hasHintedFull = false;
+
+	/** @param remembered how many payments this process knows, and n8n's list keeps at least */
+	constructor(readonly remembered = REMEMBERED_PAYMENTS) {}
 
 	/** Has the list hold all that is in it until {@link releaseFor} is called for the run. */
 	holdAllFor(run: object): void {
@@ -257,7 +258,7 @@ export class PaymentList {
 	 * Adds keys to n8n's list; gives those that were there before. Throws when that is unsure.
 	 * @param room how many the list may hold after it, without the oldest; without it nothing is dropped
 	 */
-	protected async addToStore(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
+	private async addToStore(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
 		const options = { mode: MODE, maxEntries: room };
 		const addKeys = async () =>
 			await this.turns.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, options));

@@ -2,7 +2,7 @@ import { asError, type InputError } from '../../inputError';
 import { claimPassage, type Passage } from '../../n8n1/passage';
 import type { ServiceOperation } from '../../service/contract';
 import { cancelled, checkFailed, listWasFull, mayBeForgotten } from '../words/refusal';
-import { LONGEST_CHANGE_MS, REMEMBERED_PAYMENTS } from './bounds';
+import { LONGEST_CHANGE_MS } from './bounds';
 import { PaymentList, type Store } from './PaymentList';
 
 /** One per node and process: within a process changes of one list go one after the other. */
@@ -148,7 +148,7 @@ export class RunRecords {
 	private hintAtFullList(): string | undefined {
 		const { list, run, idsOfRun, foundKnown } = this;
 		const before = list.length - idsOfRun.size;
-		if (idsOfRun.size === 0 || before < REMEMBERED_PAYMENTS) return undefined;
+		if (idsOfRun.size === 0 || before < list.remembered) return undefined;
 		// Not at each run of a node that has simply paid so many.
 		if (list.hasHintedFull && !foundKnown) return undefined;
 		list.hasHintedFull = true;
