@@ -36,6 +36,8 @@ export interface Called {
 	status?: number;
 	/** The text that it wrote itself. */
 	text?: string;
+	/** The JSON that it wrote itself. */
+	body?: unknown;
 	/** The headers that it set. */
 	headers: Record<string, string>;
 	log: string[];
@@ -152,7 +154,10 @@ export function webhookNode(setting: Setting): Callee {
 					called.status = code;
 					return response;
 				},
-				json: () => response,
+				json(body: unknown) {
+					called.body = body;
+					return response;
+				},
 			};
 			const { readRawBody, rawBody, ...rest } = request;
 			const httpRequest = Object.assign(new Readable({ read: () => undefined }), rest, {
