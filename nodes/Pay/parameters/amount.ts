@@ -44,8 +44,8 @@ export function readDecimalSign(read: ReadParameter): DecimalSign {
 
 /** How an amount is read. */
 interface AmountRules {
-	/** 'above 0' unless it is said. */
-	bound?: 'above 0' | '0 or more';
+	/** A percentage may be 0, and a third of 100 has decimals without end. */
+	isPercentage?: boolean;
 	/** Undefined where nobody can choose it: then it is the point. */
 	decimalSign?: DecimalSign;
 }
@@ -67,11 +67,18 @@ const NOTATIONS = {
 /** "1.000" and "1,000": a thousand where the sign groups digits, one where it is the decimal sign. */
 const THREE_DECIMALS = /^(\d+)([.,])(\d{3})$/;
 
+/** No currency has more decimals. A division leaves them: 33.333333333333 was sent as it is. */
+const MOST_DECIMALS = 4;
+
+/** Zeros at the end do not count: a database writes 12.500000. */
+const countDecimals = (plain: string) => (plain.split('.')[1] ?? '').replace(/0+$/, '').length;
+
 const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 
 /**
- * Reads an amount, in the service's own unit, which is not documented (section 2.3): a finite number
- * of at most 15 digits, or a text that is plainly one ("10.50"). Throws an InputError for all else.
+ * Reads an amount, in the service's own unit, which is not documented (section 2.3), or a percentage: a
+ * finite number of at most 15 digits, or a text that is plainly one ("10.50"). An amount has at most four
+ * decimals. Throws an InputError for all else.
  */
 export function parseAmount(value: unknown, field: NamedField, rules: AmountRules = {}): number {
 	if (value === undefined || value === null || value === '') throw missing(field, rules);
@@ -183,7 +190,7 @@ function correctedForm(text: string, plain: string, sign: DecimalSign): string {
 }
 
 /**
- * Gives an amount back if it is finite, of at most 15 digits, and within its bound.
+ * Gives an amount back if it is finite, has no more decimals and digits than it may, and is not too low.
  * @param plain its decimal form
  * @param value what was entered, for the error
  */
@@ -192,10 +199,17 @@ function checkNumber(
 	plain: string,
 	value: unknown,
 	field: NamedField,
-	{ bound = 'above 0' }: AmountRules,
+	{ isPercentage = false }: AmountRules,
 ): number {
 	if (!Number.isFinite(amount)) {
 		throw notANumber(field, value, 'Check the calculation that gives this value.');
+	}
+	if (!isPercentage && countDecimals(plain) > MOST_DECIMALS) {
+		throw wrongField(
+			field,
+			`has more than ${MOST_DECIMALS} decimals: ${quoted(value)}`,
+			'No currency has so many: a division leaves them, or a sum such as 0.1 + 0.2. Round it, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.',
+		);
 	}
 	if (countDigits(plain) > MAX_DIGITS) {
 		throw wrongField(
@@ -205,10 +219,10 @@ function checkNumber(
 		);
 	}
 	const isNegative = amount < 0 || plain.startsWith('-');
-	if (isNegative || (amount === 0 && bound === 'above 0')) {
+	if (isNegative || (amount === 0 && !isPercentage)) {
 		throw wrongField(
 			field,
-			`must be ${bound}, but is ${quoted(value)}`,
+			`must be ${isPercentage ? '0 or more' : 'above 0'}, but is ${quoted(value)}`,
 			'Check the value and where it comes from.',
 		);
 	}
@@ -216,8 +230,8 @@ function checkNumber(
 	return amount + 0;
 }
 
-function missing(field: NamedField, { bound = 'above 0' }: AmountRules): InputError {
-	const number = bound === 'above 0' ? 'a number above 0' : 'a number';
+function missing(field: NamedField, { isPercentage = false }: AmountRules): InputError {
+	const number = isPercentage ? 'a number' : 'a number above 0';
 	return wrongField(
 		field,
 		'is missing',

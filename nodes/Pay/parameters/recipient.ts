@@ -1,6 +1,6 @@
 import { fieldInside } from './label';
 import { groupMember, groupText } from './member';
-import { optionalIdentifier } from './text';
+import { documentText, optionalIdentifier } from './text';
 
 const key = groupText(
 	{
@@ -13,7 +13,7 @@ const key = groupText(
 		means: 'recipient',
 		examples: [{ typed: '+5511999999999', sent: '+5511999999999' }],
 		parse: optionalIdentifier,
-		refused: [' ', 'a\u200bb'],
+		refused: [' ', 'a\u200bb', '#REF!'],
 		neverEmpty: true,
 	},
 );
@@ -35,7 +35,12 @@ export const creditParty = groupMember(
 				placeholder: 'e.g. email',
 				description: 'Kind of the key. The allowed values are not documented: ask the service.',
 			},
-			{ means: 'recipient', examples: [{ typed: 'PHONE', sent: 'PHONE' }] },
+			{
+				means: 'recipient',
+				examples: [{ typed: 'PHONE', sent: 'PHONE' }],
+				parse: documentText,
+				refused: ['#N/A'],
+			},
 		),
 		groupText(
 			{
@@ -43,7 +48,12 @@ export const creditParty = groupMember(
 				name: 'document',
 				description: 'Document of the recipient, as text. Its format is not documented.',
 			},
-			{ means: 'identity', examples: [{ typed: '00012345678', sent: '00012345678' }] },
+			{
+				means: 'identity',
+				examples: [{ typed: '00012345678', sent: '00012345678' }],
+				parse: documentText,
+				refused: ['1,23457E+10'],
+			},
 		),
 		groupText(
 			{ displayName: 'Name', name: 'name', description: 'Name of the recipient' },

@@ -84,7 +84,7 @@ function readRecipient(
 	return {
 		username: parseIdentifier(username, fieldInside(field.name, usernameField)),
 		percentageSplit: parseAmount(percentageSplit, fieldInside(field.name, percentageField), {
-			bound: '0 or more',
+			isPercentage: true,
 			decimalSign,
 		}),
 	};

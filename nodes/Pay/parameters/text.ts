@@ -3,6 +3,7 @@ import { isJsonObject } from '../json';
 import type { Identifier, Words } from '../service/contract';
 import { inOneForm } from '../service/fieldMatch';
 import { fieldInside, wrongField, type NamedField } from './label';
+import { refuseSpreadsheetLeftover } from './spreadsheet';
 
 /** `external_id` (sections 2.1 and 2.2), as errors call it. */
 export const externalIdName = { displayName: 'External ID', name: 'external_id' };
@@ -146,6 +147,16 @@ export function optionalText(value: unknown, field: NamedField): string | undefi
 }
 
 /**
+ * Reads the number of a document or the type of a key as {@link optionalText} does. Throws an InputError also
+ * for what a spreadsheet leaves in its place: with it another person could be paid.
+ */
+export function documentText(value: unknown, field: NamedField): string | undefined {
+	const text = optionalText(value, field);
+	if (text !== undefined) refuseSpreadsheetLeftover(text, field);
+	return text;
+}
+
+/**
  * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so
  * that what looks alike is one identifier; "" where there is none. Throws an InputError.
  */
@@ -158,6 +169,7 @@ function readIdentifier(value: unknown, field: NamedField): string {
 		);
 	}
 	const text = inOneForm(optionalText(value, field) ?? '');
+	refuseSpreadsheetLeftover(text, field);
 	if (LONE_SURROGATE.test(text)) {
 		throw wrongField(
 			field,

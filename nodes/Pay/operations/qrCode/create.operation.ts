@@ -7,7 +7,7 @@ import { wrongField } from '../../parameters/label';
 import { amount, externalId, groupMember, payerQuestion, groupText } from '../../parameters/member';
 import { parseSwitch, type ReadParameter } from '../../parameters/parameter';
 import { split } from '../../parameters/split';
-import { optionalText } from '../../parameters/text';
+import { documentText, optionalText } from '../../parameters/text';
 import { postbackUrl } from '../../postback/target';
 import { amountInCode, amountTextIn } from '../../qr/schemes';
 import { imageFileName, qrPng } from '../../qr/image';
@@ -47,7 +47,12 @@ const payer = groupMember(
 				name: 'document',
 				description: 'Document of the payer, as text. Its format is not documented.',
 			},
-			{ means: 'identity', examples: [{ typed: '00012345678', sent: '00012345678' }] },
+			{
+				means: 'identity',
+				examples: [{ typed: '00012345678', sent: '00012345678' }],
+				parse: documentText,
+				refused: ['1,23457E+10'],
+			},
 		),
 		groupText(
 			{
