@@ -312,6 +312,28 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(linesWith(goesOn, 'error')).toStrictEqual([]);
 	});
 
+	test('what a spreadsheet leaves is neither sent nor recorded, and the rows beside it are paid', async () => {
+		const cells = [
+			{ key: '#REF!' },
+			{ key: '=B2' },
+			{ key: "'5511999999999" },
+			{ key: '5,51199E+12' },
+			{ key: 'ana@example.com', amount: 33.333333333333 },
+			{ key: '5511999999999' },
+			{ key: '#A7', amount: '12.500000' },
+		];
+		const ids = newIds(cells.length);
+		const parameters = { creditParty: { key: '={{ $json.key }}' } };
+		const { run } = await payList(parameters, { onError: 'continueRegularOutput' });
+		const rows = cells.map((cell, row) => ({ amount: 1, ...cell, id: ids[row] }));
+		const outcomes = outcomesOf(await run(...rows));
+		expect(outcomes).toStrictEqual([...Array(5).fill('notSent'), 'accepted', 'accepted']);
+		expect(arrived()).toStrictEqual(ids.slice(5));
+		// Mended in the sheet, the same rows are paid.
+		const mended = ids.slice(0, 5).map((id) => ({ id, key: 'ana@example.com', amount: 1 }));
+		expect(outcomesOf(await run(...mended))).toStrictEqual(Array(5).fill('accepted'));
+	});
+
 	test('the access token is in no execution, no log line at debug level, no error', async () => {
 		const [paid] = newIds(1);
 		const { run } = await payList();
