@@ -22,6 +22,11 @@ export default defineConfig(
 					selector: 'SpreadElement > :matches(ObjectExpression, ArrayExpression)',
 					message: 'Write the literal out, a property a line.',
 				},
+				{
+					selector:
+						':matches(Program, ExportNamedDeclaration) > VariableDeclaration > VariableDeclarator > NewExpression[callee.name=/^(Map|Set)$/][arguments.length=0]',
+					message: 'It grows as long as the process lives: use a BoundedMap.',
+				},
 			],
 		},
 	},

@@ -14,7 +14,7 @@ const ROOMS = [
 	['parameters'],
 	['service'],
 	['n8n1'],
-	['inputError', 'json', 'log', 'loopback', 'pause', 'within'],
+	['boundedMap', 'inputError', 'json', 'log', 'loopback', 'pause', 'within'],
 ];
 
 const FILES: string[] = [];

@@ -129,6 +129,21 @@ describe('the credential of a postback', () => {
 		expect(read.filter((which) => which === 'unresolved')).toHaveLength(3);
 	});
 
+	test('one that was changed and changed back is resolved again: nothing of the first is kept', async () => {
+		const [plain, other] = [{ baseUrl: 'a' }, { baseUrl: '={{ 1 }}' }];
+		let fields: IDataObject = plain;
+		let resolved = 0;
+		const receive = triggerWith((isUnresolved) => {
+			if (!isUnresolved) resolved++;
+			return { postbackSecret: OLD, ...fields };
+		});
+		for (const each of [plain, other, plain, plain]) {
+			fields = each;
+			expect(await receive(OLD)).toBe(200);
+		}
+		expect(resolved).toBe(3);
+	});
+
 	test('one of a credential that n8n does not give any more is refused, though it was taken before', async () => {
 		let isThere = true;
 		const receive = triggerWith(() => {

@@ -1,4 +1,5 @@
 import { createHash } from 'crypto';
+import { BoundedMap } from '../boundedMap';
 import type { TokenPost } from '../service/client';
 import { within } from '../within';
 import type { Account, ClientCredentials } from './connection';
@@ -14,10 +15,10 @@ interface FetchedToken {
 	until: number;
 }
 
-/** Per process and credential, the token fetched last. */
-const fetchedTokens = new Map<string, FetchedToken>();
-/** More credentials than a process pays with; beyond it the oldest go. */
-const MAX_KEPT = 200;
+/** More credentials than a process pays with. One that is dropped costs another token. */
+const MOST_TOKENS = 200;
+/** The token that was fetched last, for each credential. */
+const fetchedTokens = new BoundedMap<string, FetchedToken>(MOST_TOKENS);
 /**
  * How many seconds before its end a token is no longer used; also how many seconds a token is used whose end
  * is not known.
@@ -47,10 +48,7 @@ function startFetching(hash: string, client: ClientCredentials, post: TokenPost)
 		if (fetchedTokens.get(hash) === entry) fetchedTokens.delete(hash);
 	};
 	fetched.then(keep, drop);
-	fetchedTokens.delete(hash);
 	fetchedTokens.set(hash, entry);
-	const [oldest] = fetchedTokens.keys();
-	if (fetchedTokens.size > MAX_KEPT && oldest !== undefined) fetchedTokens.delete(oldest);
 	return entry;
 }
 

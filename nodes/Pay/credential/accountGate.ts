@@ -1,4 +1,5 @@
 import { createHash } from 'crypto';
+import { BoundedMap } from '../boundedMap';
 import type { InputError } from '../inputError';
 import type { Account } from './connection';
 
@@ -66,23 +67,15 @@ interface KnownAccount {
 /** The accounts of each session, by their key. n8n drops a session's object, and this goes with it. */
 const sessions = new WeakMap<object, Map<string, KnownAccount>>();
 
-/** Until when a pause lasts that a service gave a time for, by execution and account: it outlasts a wait. */
-const pausedUntil = new Map<string, number>();
 /** About 1 MB. One that is dropped costs one request more, behind a wait, which says 429 again. */
-const MAX_PAUSES = 5_000;
+const MOST_PAUSES = 5_000;
+/** Until when a pause lasts that a service gave a time for, by execution and account: it outlasts a wait. */
+const pausedUntil = new BoundedMap<string, number>(MOST_PAUSES);
 
 /** A hash, so that no secret stays in memory as a key. */
 function accountKey({ baseUrl, schemeName, token }: Account): string {
 	const text = JSON.stringify([baseUrl, schemeName, token]);
 	return createHash('sha256').update(text).digest('base64');
-}
-
-/** Keeps a pause in memory beyond the session. */
-function rememberPause(key: string, until: number): void {
-	pausedUntil.delete(key);
-	pausedUntil.set(key, until);
-	const [oldest] = pausedUntil.keys();
-	if (pausedUntil.size > MAX_PAUSES && oldest !== undefined) pausedUntil.delete(oldest);
 }
 
 /** Sends a request; gives its result, and what its response said of the account. */
@@ -150,7 +143,8 @@ export class AccountGate {
 		const until = performance.now() + 1000 * seconds;
 		known.pause = { until, shortWaits };
 		const { executionId } = this.session;
-		if (executionId !== undefined) rememberPause(`${executionId} ${known.key}`, until);
+		// Beyond the session.
+		if (executionId !== undefined) pausedUntil.set(`${executionId} ${known.key}`, until);
 	}
 
 	/** What is left of the pause of an account; undefined where it is over. */

@@ -1,9 +1,11 @@
+import { createHash } from 'crypto';
 import type {
 	ICredentialsExpressionResolveValues,
 	IExecuteFunctions,
 	IHookFunctions,
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
+import { BoundedMap } from '../boundedMap';
 import { InputError } from '../inputError';
 import { refuseItemDataInTool } from '../parameters/parameter';
 import { readAccount, refuseMissingValue, type Account } from './connection';
@@ -96,8 +98,10 @@ export async function accountReader(
 	};
 }
 
-/** For each credential without an expression: its text when n8n resolved it, and what that gave. */
-const resolvedBefore = new Map<string, { text: string; credential: PayCredential }>();
+/** One that is dropped is resolved once more. */
+const MOST_CREDENTIALS = 1_000;
+/** The fields of each credential that proved to have no expression, as a hash: no secret stays in memory. */
+const plainFields = new BoundedMap<string, string>(MOST_CREDENTIALS);
 
 /**
  * A trigger's credential. It is read for each postback, so a secret that was removed is refused at once.
@@ -108,15 +112,18 @@ export async function credentialOfTrigger(
 	context: CredentialContext & Pick<IHookFunctions, 'getCredentials'>,
 ): Promise<PayCredential> {
 	const unresolved = await unresolvedCredential(context).catch(() => undefined);
+	if (unresolved === undefined) {
+		const credential = await context.getCredentials<PayCredential>('payApi');
+		refuseMissingValue(credential);
+		return credential;
+	}
 	const id = context.getNode().credentials?.payApi?.id ?? '';
-	const text = JSON.stringify(unresolved);
-	const before = resolvedBefore.get(id);
-	if (before !== undefined && before.text === text) return before.credential;
+	const hash = createHash('sha256').update(JSON.stringify(unresolved)).digest('base64');
+	if (plainFields.get(id) === hash) return unresolved;
+	plainFields.delete(id);
 	const credential = await context.getCredentials<PayCredential>('payApi');
 	refuseMissingValue(credential);
-	if (unresolved !== undefined && isPlain(unresolved, credential)) {
-		resolvedBefore.set(id, { text, credential });
-	}
+	if (isPlain(unresolved, credential)) plainFields.set(id, hash);
 	return credential;
 }
 

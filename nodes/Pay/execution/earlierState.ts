@@ -1,3 +1,5 @@
+import { BoundedMap } from '../boundedMap';
+
 /*
  * n8n can run an execution again from a wait that it has left. Its timer of a time limit loads the
  * execution and then waits for a place under the concurrency limit; by the time it has one, the
@@ -12,10 +14,10 @@ export interface RunCount {
 	runs?: number;
 }
 
-/** How many runs of Pay nodes this process has seen of each execution, the latest execution last. */
-const seenRuns = new Map<string, number>();
 /** About 10 MB. A timer that waits longer for its place than so many executions take is not noticed. */
-const MAX_EXECUTIONS = 100_000;
+const MOST_EXECUTIONS = 100_000;
+/** How many runs of Pay nodes this process has seen of each execution. */
+const seenRuns = new BoundedMap<string, number>(MOST_EXECUTIONS);
 
 /**
  * Counts a run of a Pay node, in its execution and in this process, which knows what it has run itself.
@@ -29,9 +31,6 @@ export function isEarlierState(executionId: string | undefined, store: RunCount)
 	// Such a run is not counted, so the next one of the same state is found too: Retry On Fail makes one.
 	if (runs < (seenRuns.get(executionId) ?? 0)) return true;
 	store.runs = runs + 1;
-	seenRuns.delete(executionId);
 	seenRuns.set(executionId, store.runs);
-	const [oldest] = seenRuns.keys();
-	if (seenRuns.size > MAX_EXECUTIONS && oldest !== undefined) seenRuns.delete(oldest);
 	return false;
 }

@@ -1,4 +1,5 @@
 import type { IHookFunctions } from 'n8n-workflow';
+import { BoundedMap } from '../boundedMap';
 import { InputError } from '../inputError';
 import { isN8n1 } from './version';
 
@@ -12,17 +13,21 @@ import { isN8n1 } from './version';
 
 /** How a trigger was published. */
 interface Publications {
-	/** All settings it was published with. */
-	settings: Set<string>;
+	/** The settings it was published with. */
+	settings: BoundedMap<string, true>;
 	/** The last ones; undefined after a refusal. */
 	last?: string;
 }
 
-const publications = new Map<string, Publications>();
+/** Of one trigger. Those that are dropped may be published again without a word, as after a restart. */
+const MOST_SETTINGS = 100;
+/** The same goes for a trigger that is dropped. */
+const MOST_TRIGGERS = 1_000;
+const publications = new BoundedMap<string, Publications>(MOST_TRIGGERS);
 
 function publicationsOf(context: IHookFunctions): Publications {
 	const key = `${context.getWorkflow().id} ${context.getNode().id}`;
-	const known = publications.get(key) ?? { settings: new Set() };
+	const known = publications.get(key) ?? { settings: new BoundedMap(MOST_SETTINGS) };
 	publications.set(key, known);
 	return known;
 }
@@ -60,5 +65,5 @@ export function endPublication(context: IHookFunctions): void {
 	if (!isRemembered(context)) return;
 	const known = publicationsOf(context);
 	known.last = settingsOf(context);
-	known.settings.add(known.last);
+	known.settings.set(known.last, true);
 }

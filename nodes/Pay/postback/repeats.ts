@@ -1,4 +1,5 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import { BoundedMap } from '../boundedMap';
 
 /*
  * Of 20 pairs of one postback at the same instant, 4 and 5 reached what stands behind a look-up in a data
@@ -9,7 +10,7 @@ import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 /** How long a postback that started the workflow is remembered, in milliseconds. */
 const REMEMBERED_FOR = 600_000;
 /** About 10 MB, and 80 postbacks a second for ten minutes. One that is dropped may start a second time. */
-const MAX_REMEMBERED = 50_000;
+const MOST_STARTS = 50_000;
 
 /** A postback that started the workflow. */
 interface Start {
@@ -19,12 +20,12 @@ interface Start {
 	isAnswered: boolean;
 }
 
-/** What started workflows in this process, the oldest first. */
-const starts = new Map<string, Start>();
+/** What started workflows in this process. */
+const starts = new BoundedMap<string, Start>(MOST_STARTS);
 
 function forgetOld(now: number): void {
-	for (const [key, { at }] of starts) {
-		if (starts.size <= MAX_REMEMBERED && now < at + REMEMBERED_FOR) return;
+	for (const [key, { at }] of starts.entries()) {
+		if (now < at + REMEMBERED_FOR) return;
 		starts.delete(key);
 	}
 }

@@ -3,6 +3,7 @@ import type {
 	IWebhookFunctions,
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
+import { BoundedMap } from '../boundedMap';
 
 /*
  * n8n loads a waiting execution when a request begins and resumes what it loaded, however much later
@@ -26,10 +27,10 @@ interface StoredContext {
 	awaited?: { id: string };
 }
 
-/** The waits that this process resumed, the oldest first. */
-const resumedWaits = new Set<string>();
 /** More than are resumed while one request is under way. */
-const MAX_REMEMBERED = 10_000;
+const MOST_RESUMED_WAITS = 10_000;
+/** The ids of the waits that this process resumed. */
+const resumedWaits = new BoundedMap<string, true>(MOST_RESUMED_WAITS);
 
 /** Whether an execution, as n8n has stored it, is in this very wait. */
 function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
@@ -66,9 +67,7 @@ export async function isOver(context: IWebhookFunctions, wait: OpenWait): Promis
  */
 export function claimWait(context: IWebhookFunctions, { id }: OpenWait): boolean {
 	if (resumedWaits.has(id)) return false;
-	resumedWaits.add(id);
-	const [oldest] = resumedWaits;
-	if (resumedWaits.size > MAX_REMEMBERED && oldest !== undefined) resumedWaits.delete(oldest);
+	resumedWaits.set(id, true);
 	const response = context.getResponseObject();
 	response.once('finish', () => {
 		if (response.statusCode >= 400) resumedWaits.delete(id);

@@ -707,3 +707,71 @@ test.each([
 		}
 	},
 );
+
+describe('a process that pays in more workflows than it has lists for', () => {
+	const MOST_LISTS = 1_000;
+
+	/** Opens so many other lists, one after the other, and pays nothing in them. */
+	async function openOthers(number: number): Promise<void> {
+		const { all } = processes(number, () => 0);
+		for (const each of all) await each.open().close();
+	}
+
+	test('forgets the one that it has not used for longest, and n8n remembers its payments', async () => {
+		const { list, all } = processes(2, () => 1);
+		const [first, second] = [all[0]!, all[1]!];
+		expect(await simulate(pay(first, 'a'))).toBe(true);
+		expect(await simulate(pay(second, 'b'))).toBe(true);
+		await openOthers(MOST_LISTS / 2);
+		await first.open().close();
+		await openOthers(MOST_LISTS / 2);
+		expect(await simulate(pay(first, 'a'))).toBe(false);
+		expect(await simulate(pay(second, 'b'))).toBe(false);
+		// The control: only of the first one's list does the process know without n8n.
+		list.clear();
+		expect(await simulate(pay(first, 'a'))).toBe(false);
+		list.clear();
+		expect(await simulate(pay(second, 'b'))).toBe(true);
+	});
+
+	test('keeps the one that a run is recording in: two lists would both find the payment new', async () => {
+		const { all } = processes(1, () => 200);
+		const process = all[0]!;
+		const run = process.open();
+		const recording = run.record(['a']);
+		await jest.advanceTimersByTimeAsync(100);
+		await openOthers(MOST_LISTS + 1);
+		const other = process.open();
+		const [, known] = await simulate(Promise.all([recording, other.record(['a'])]));
+		expect(known).toStrictEqual(new Set(['a']));
+		await simulate(Promise.all([run.close(), other.close()]));
+	});
+
+	test('keeps the one that a run is sending in, whatever becomes of the list of n8n', async () => {
+		const { list, all } = processes(1, () => 1);
+		const process = all[0]!;
+		const run = process.open();
+		await simulate(run.record(['a']));
+		await openOthers(MOST_LISTS + 1);
+		list.clear();
+		expect(await simulate(pay(process, 'a'))).toBe(false);
+		await simulate(run.close());
+	});
+
+	test('keeps the one with a change that is under way when no run is any more', async () => {
+		const { all } = processes(1, () => 200);
+		const process = all[0]!;
+		const run = process.open();
+		await simulate(run.record(['a']));
+		await simulate(run.close());
+		const removing = run.remove(['a']);
+		await jest.advanceTimersByTimeAsync(100);
+		await openOthers(MOST_LISTS + 1);
+		const other = process.open();
+		const [, known] = await simulate(Promise.all([removing, other.record(['a'])]));
+		// It waited for the removal, so the payment is new.
+		expect(known).toStrictEqual(new Set());
+		await simulate(other.close());
+		expect(await simulate(pay(process, 'a'))).toBe(false);
+	});
+});

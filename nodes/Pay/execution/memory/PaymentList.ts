@@ -55,6 +55,8 @@ export class PaymentList {
 
 	/* What runs of this process share. */
 
+	/** Runs that have it open. */
+	private readonly runs = new Set<object>();
 	private pending?: PendingChange;
 	/** The look under way. */
 	private look?: Promise<Error | undefined>;
@@ -65,6 +67,21 @@ export class PaymentList {
 
 	/** @param remembered how many payments this process knows, and n8n's list keeps at least */
 	constructor(readonly remembered = REMEMBERED_PAYMENTS) {}
+
+	/** Has the process keep this list until {@link endRun} is called for the run. */
+	beginRun(run: object): void {
+		this.runs.add(run);
+	}
+
+	/** Ends what {@link beginRun} began. */
+	endRun(run: object): void {
+		this.runs.delete(run);
+	}
+
+	/** Whether a run or a change is under way. A second list beside this one would change n8n's at the same time. */
+	get isInUse(): boolean {
+		return this.runs.size > 0 || this.turns.isBusy;
+	}
 
 	/** Has the list hold all that is in it until {@link releaseFor} is called for the run. */
 	holdAllFor(run: object): void {

@@ -1,3 +1,4 @@
+import { BoundedMap } from '../../boundedMap';
 import { asError, type InputError } from '../../inputError';
 import { claimPassage, type Passage } from '../../n8n1/passage';
 import type { ServiceOperation } from '../../service/contract';
@@ -5,8 +6,10 @@ import { cancelled, checkFailed, listWasFull, mayBeForgotten } from '../words/re
 import { LONGEST_CHANGE_MS } from './bounds';
 import { PaymentList, type Store } from './PaymentList';
 
+/** More than pay in one process. Of one that is dropped the process knows only what n8n's own list has. */
+const MOST_LISTS = 1_000;
 /** One per node and process: within a process changes of one list go one after the other. */
-const lists = new Map<string, PaymentList>();
+const lists = new BoundedMap<string, PaymentList>(MOST_LISTS, (list) => !list.isInUse);
 
 function listOf(listKey: string): PaymentList {
 	const list = lists.get(listKey) ?? new PaymentList();
@@ -49,6 +52,7 @@ export class RunRecords {
 
 	constructor(private readonly run: RunOfNode) {
 		this.list = listOf(run.listKey);
+		this.list.beginRun(this);
 		this.slowChangesBefore = this.list.turns.slowChanges;
 	}
 
@@ -140,6 +144,7 @@ export class RunRecords {
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
 		const { left, reason } = await list.makeLast(run.helpers, keys, mayDrop);
+		list.endRun(this);
 		const hints = [this.hintAtFullList(), this.hintAtUnsure(left, reason)];
 		return hints.filter((hint) => hint !== undefined);
 	}

@@ -20,6 +20,8 @@ export async function withinTimeLimit<Result>(work: Promise<Result>): Promise<Re
 export class StoreTurns {
 	/** Changes so slow that they may have undone what other processes recorded meanwhile. */
 	slowChanges = 0;
+	/** How many turns wait or are under way. */
+	private count = 0;
 	/** The last piece of work in the queue. */
 	private lastTurn: Promise<unknown> = Promise.resolve();
 	private lastEnd = -Infinity;
@@ -30,7 +32,17 @@ export class StoreTurns {
 	async inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
 		const turn = this.lastTurn.then(work, work);
 		this.lastTurn = turn.catch(() => undefined);
-		return await turn;
+		this.count++;
+		try {
+			return await turn;
+		} finally {
+			this.count--;
+		}
+	}
+
+	/** Whether there is work that has not ended. */
+	get isBusy(): boolean {
+		return this.count > 0;
 	}
 
 	/** Makes one change of n8n's list, with a time limit that lets the next one go on. */
