@@ -53,6 +53,7 @@ const AMOUNTS = [
 	'1234567890123456',
 	'={{ 1e21 }}',
 	'={{ 1e-16 }}',
+	value(33.333333333333),
 ].map((amount) => ({ amount }));
 
 const IDS = [
@@ -91,6 +92,14 @@ const RECIPIENTS: IDataObject[] = [
 	{ key: 'a@example.com', name: '{{ $json.name }}' },
 	{ key: 'a@example.com', name: '={{ [1] }}' },
 	{ key: 'a@example.com', iban: 'b' },
+	{ key: value('#REF!') },
+	{ key: value('Loading...') },
+	{ key: value('####') },
+	{ key: value('=B2') },
+	{ key: value("'5511999999999") },
+	{ key: value('5,51199E+12') },
+	{ key: 'ana@example.com', keyType: value('#N/A') },
+	{ key: 'ana@example.com', document: value('#N/A') },
 ].map((creditParty) => ({ creditParty }));
 
 const POSTBACK_URLS = [

@@ -88,7 +88,7 @@ describe('an amount', () => {
 	const TYPED_EXPRESSION =
 		'n8n put no value in its place. Point at the field, and choose Expression above it. If the text comes from your data, correct it there.';
 	const ROUND =
-		'No currency has so many: a division leaves them, or a sum such as 0.1 + 0.2. Round it, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.';
+		'No currency has that many. A division leaves them, or a sum such as 0.1 + 0.2. Round the amount, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.';
 	const LONG =
 		'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.';
 	test.each<[unknown, string, string]>([

@@ -258,7 +258,7 @@ const FAULTS_OF_WAITS: Record<string, Patch[]> = {
 			replace: '',
 		},
 		{
-			find: 'resumedWaits.add(id);',
+			find: 'resumedWaits.set(id, true);',
 			replace: '',
 		},
 		{
@@ -276,7 +276,7 @@ const FAULTS_OF_WAITS: Record<string, Patch[]> = {
 
 	'a process does not know what it resumed itself': [
 		{
-			find: 'resumedWaits.add(id);',
+			find: 'resumedWaits.set(id, true);',
 			replace: '',
 		},
 	],

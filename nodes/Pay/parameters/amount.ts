@@ -208,7 +208,7 @@ function checkNumber(
 		throw wrongField(
 			field,
 			`has more than ${MOST_DECIMALS} decimals: ${quoted(value)}`,
-			'No currency has so many: a division leaves them, or a sum such as 0.1 + 0.2. Round it, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.',
+			'No currency has that many. A division leaves them, or a sum such as 0.1 + 0.2. Round the amount, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.',
 		);
 	}
 	if (countDigits(plain) > MAX_DIGITS) {
