@@ -23,6 +23,7 @@ import {
 	type IRun,
 	type IRunExecutionData,
 	type IWorkflowExecuteAdditionalData,
+	type WorkflowExecuteMode,
 } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
@@ -76,6 +77,8 @@ class PayInContext extends Pay {
 
 const TYPES: Record<string, INodeType> = {
 	'test.source': new Source(),
+	// n8n's own, which gives a row of a test data set.
+	'n8n-nodes-base.evaluationTrigger': new Source(),
 	'n8n-nodes-pay.pay': new PayInContext(),
 	// As n8n names a node that it hands to an AI agent as a tool.
 	'n8n-nodes-pay.payTool': new PayInContext(),
@@ -145,6 +148,10 @@ export interface RunOptions {
 	settings?: Partial<INode>;
 	/** n8n's id of the execution; each has one of its own, where this says nothing. */
 	executionId?: string;
+	/** How n8n runs it, "manual" where this says nothing. */
+	mode?: WorkflowExecuteMode;
+	/** The run of a test data set that it belongs to. */
+	evaluationRunId?: string;
 	/** What n8n keeps of a run that a person starts in the editor. */
 	startData?: IRunExecutionData['startData'];
 	/** The execution to go on with, as the editor's Retry does. */
@@ -254,6 +261,7 @@ function additionalData(options: RunOptions, run: IRunExecutionData) {
 			isCredentialUsableByNode: () => true,
 		},
 		executionId,
+		evaluationRunId: options.evaluationRunId,
 		webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 		formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
 		variables: {},
@@ -304,7 +312,8 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 		}
 	}
 	const additional = additionalData(options, run);
-	const running = new WorkflowExecute(additional, 'manual', run).processRunExecutionData(workflow);
+	const { mode = 'manual' } = options;
+	const running = new WorkflowExecute(additional, mode, run).processRunExecutionData(workflow);
 	options.onStart?.(() => running.cancel());
 	return await running;
 }

@@ -65,6 +65,7 @@ const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
 	ranWithPreviousNodes: () => [refusals.ranWithPreviousNodes('Pay')],
+	ranInEvaluation: onlyWhere(isOnce, (kind) => [refusals.ranInEvaluation(wordsOf(kind))]),
 	notPermittedToAgents: (kind) => {
 		const { agentPermission } = OPERATIONS[kind].policy;
 		if (agentPermission === 'not needed') return [];

@@ -12,6 +12,7 @@ import { tokenPoster } from '../service/client';
 import { isRunByAiAgent } from './agent';
 import { sessionOf } from './session';
 import { isEarlierState, type RunCount } from './earlierState';
+import { refuseEvaluation } from './evaluation';
 import { hasTried, openLedger, type LedgerStore } from './ledger/ledger';
 import { RunRecords, type Records } from './memory/RunRecords';
 import { refuseExecutePreviousNodes } from './previousNodes';
@@ -75,6 +76,7 @@ function openRecords(
 export function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { name, parameters, credentials } = context.getNode();
 	refuseExecutePreviousNodes(context);
+	if (!operation.policy.isRepeatable) refuseEvaluation(context, operation.words);
 	const isTool = isRunByAiAgent(context);
 	checkParameters(operation, parameters);
 	if (isTool) checkToolParameters(operation, parameters);

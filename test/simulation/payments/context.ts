@@ -95,6 +95,9 @@ export function contextOf(world: World, run: NodeRun, around: Surroundings) {
 			name: world.workflow.name,
 			active: world.workflow.active,
 		}),
+		getMode: () => 'trigger',
+		getParentNodes: () => [],
+		getWorkflowDataProxy: () => ({}),
 		// Copies of the node go from one scenario to the next, and remember executions.
 		getExecutionId: () => `${world.workflow.id}, ${run.execution.name}`,
 		getInputData: () => itemsOf(run.items),

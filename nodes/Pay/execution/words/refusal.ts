@@ -24,6 +24,14 @@ export const ranWithPreviousNodes = (name: string) =>
 		'Its input is there now. To send it, click "Execute step".',
 	);
 
+/** A payment for a row of a test data set. */
+export const ranInEvaluation = ({ noun, pastParticiple }: Words) =>
+	new InputError(
+		'',
+		`n8n runs this for a test data set (Evaluations), so no ${noun} is ${pastParticiple}`,
+		`In the workflow with the Evaluation Trigger, put an Evaluation node with the operation "Check If Evaluating" before this ${noun}, or before the call of this workflow, and connect only its "Normal" output to it.`,
+	);
+
 /** An AI agent that asks for what nobody permitted it. */
 export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: AgentPermission) =>
 	new InputError(
