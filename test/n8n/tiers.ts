@@ -14,6 +14,7 @@ export const GATE = {
 	shared: [
 		'agents',
 		'answers',
+		'evaluations',
 		'hostile',
 		'money',
 		'previousNodes',
