@@ -2,11 +2,13 @@ import 'reflect-metadata';
 import { randomUUID } from 'node:crypto';
 import {
 	DataDeduplicationService,
+	ExecuteContext,
 	ExecutionLifecycleHooks,
 	getAdditionalKeys,
 	WorkflowExecute,
 } from 'n8n-core';
 import {
+	createEmptyRunExecutionData,
 	createRunExecutionData,
 	NodeConnectionTypes,
 	Workflow,
@@ -316,6 +318,40 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 	const running = new WorkflowExecute(additional, mode, run).processRunExecutionData(workflow);
 	options.onStart?.(() => running.cancel());
 	return await running;
+}
+
+/**
+ * Runs a Pay node as n8n's own Agents do: by itself, as a tool, with what the model says as its item. There is
+ * no workflow, no execution and nothing that is kept.
+ */
+export async function runByItself(
+	parameters: IDataObject,
+	said: IDataObject = {},
+): Promise<INodeExecutionData[]> {
+	changeContext = undefined;
+	const tool = { ...payNode('Target Node', parameters), type: 'n8n-nodes-pay.payTool' };
+	const workflow = new Workflow({ nodes: [tool], connections: {}, active: false, nodeTypes });
+	const run = createEmptyRunExecutionData();
+	const additional = additionalData({ parameters, credential: { baseUrl: sandbox.url } }, {
+		data: run,
+	} as never);
+	delete additional.executionId;
+	const items = [{ json: said }];
+	const input = { main: [items] };
+	const context = new ExecuteContext(
+		workflow,
+		tool,
+		additional,
+		'internal',
+		run,
+		0,
+		items,
+		input,
+		{ node: tool, data: input, source: null },
+		[],
+	);
+	const [output = []] = await Pay.prototype.execute.call(context);
+	return output;
 }
 
 /** What a node gave, of one run and output. */

@@ -66,6 +66,7 @@ const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 const REFUSALS: Examples<typeof refusals> = {
 	ranWithPreviousNodes: () => [refusals.ranWithPreviousNodes('Pay')],
 	ranInEvaluation: onlyWhere(isOnce, (kind) => [refusals.ranInEvaluation(wordsOf(kind))]),
+	nothingIsKept: onlyWhere(isOnce, (kind) => [refusals.nothingIsKept(wordsOf(kind))]),
 	notPermittedToAgents: (kind) => {
 		const { agentPermission } = OPERATIONS[kind].policy;
 		if (agentPermission === 'not needed') return [];

@@ -14,12 +14,13 @@ import { sessionOf } from './session';
 import { isEarlierState, type RunCount } from './earlierState';
 import { refuseEvaluation } from './evaluation';
 import { hasTried, openLedger, type LedgerStore } from './ledger/ledger';
+import { keptOfExecution } from './kept';
 import { RunRecords, type Records } from './memory/RunRecords';
 import { refuseExecutePreviousNodes } from './previousNodes';
 import { readSettings, type RequestOperation, type TypedOptions } from './read';
 import type { Run } from './runState';
 import type { Tally } from './report/tally';
-import { noDuplicateStore, notPermittedToAgents } from './words/refusal';
+import { noDuplicateStore, nothingIsKept, notPermittedToAgents } from './words/refusal';
 
 /** Refuses an AI agent, unless a person permitted agents to use this operation. */
 function requirePermission({ words, policy }: RequestOperation, options: unknown): void {
@@ -76,14 +77,18 @@ function openRecords(
 export function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { name, parameters, credentials } = context.getNode();
 	refuseExecutePreviousNodes(context);
-	if (!operation.policy.isRepeatable) refuseEvaluation(context, operation.words);
+	const kept = keptOfExecution(context);
+	if (!operation.policy.isRepeatable) {
+		if (kept === undefined) throw nothingIsKept(operation.words);
+		refuseEvaluation(context, operation.words);
+	}
 	const isTool = isRunByAiAgent(context);
 	checkParameters(operation, parameters);
 	if (isTool) checkToolParameters(operation, parameters);
 	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
 	const settings = readSettings(options, operation.batchSize);
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
-	const store = context.getContext('flow') as FlowStore;
+	const store = (kept ?? {}) as FlowStore;
 	const executionId = context.getExecutionId();
 	const passage = passageOf(store, executionId, countWaits(store, executionId), name);
 	const isEarlier = isEarlierState(executionId, store);

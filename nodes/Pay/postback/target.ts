@@ -80,7 +80,8 @@ const TARGETS = ['credential', 'none', 'resume', 'url'] as const;
 
 /** The execution that asks for a postback. */
 export interface AskingExecution {
-	id: string;
+	/** Undefined where n8n runs a node outside of any execution. */
+	id: string | undefined;
 	resumeUrl: () => unknown;
 	/** The random proof for the postback of an item: the same one for each try of it. */
 	proofFor: (item: number, reference: Reference) => string;
@@ -92,7 +93,7 @@ export interface AskingExecution {
  * Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. Throws an
  * InputError where it is, without n8n's token.
  */
-function isOwnResumeUrl(url: string, { id, resumeUrl }: AskingExecution): boolean {
+function isOwnResumeUrl(url: string, id: string, { resumeUrl }: AskingExecution): boolean {
 	const { pathname, searchParams } = new URL(url);
 	const path = pathname.replace(`/${id}/${RESUME_SEGMENT}`, `/${id}`);
 	if (!path.endsWith(`/${id}`)) return false;
@@ -121,7 +122,8 @@ function targetHere(
 	url: string,
 	reference: Reference,
 	{ statusWords, checksSender }: PostbackAccount,
-	{ id, proofFor }: AskingExecution,
+	id: string,
+	{ proofFor }: AskingExecution,
 	item: number,
 ): { url: string; expectation: Expectation } {
 	const proven = withRandomProof(withResumeSegment(url), proofFor(item, reference));
@@ -161,14 +163,23 @@ export function readPostbackTarget(
 	}
 	const url = parsePostbackUrl(urlFor(choice, read, account, execution));
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
-	if (choice === 'resume' || isOwnResumeUrl(url, execution)) {
-		const here = targetHere(url, reference, account, execution, item);
+	const { id } = execution;
+	if (id !== undefined && (choice === 'resume' || isOwnResumeUrl(url, id, execution))) {
+		const here = targetHere(url, reference, account, id, execution, item);
 		return { url: here.url, hint, expectation: here.expectation };
 	}
 	return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
 }
 
-/** The URL that a choice stands for, as it was entered. */
+/** A postback to an execution where there is none, as in n8n's own Agents. */
+const nothingToResume = () =>
+	new InputError(
+		'postback',
+		'There is no execution here that a postback could resume',
+		'Choose another Postback, such as the address of a Pay Trigger.',
+	);
+
+/** The URL that a choice stands for, as it was entered. Throws an InputError. */
 function urlFor(
 	choice: 'credential' | 'resume' | 'url',
 	read: ReadParameter,
@@ -179,6 +190,7 @@ function urlFor(
 		case 'credential':
 			return account.postbackUrl;
 		case 'resume':
+			if (execution.id === undefined) throw nothingToResume();
 			return execution.resumeUrl();
 		case 'url':
 			return read('postbackUrl');

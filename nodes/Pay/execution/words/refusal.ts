@@ -32,6 +32,14 @@ export const ranInEvaluation = ({ noun, pastParticiple }: Words) =>
 		`In the workflow with the Evaluation Trigger, put an Evaluation node with the operation "Check If Evaluating" before this ${noun}, or before the call of this workflow, and connect only its "Normal" output to it.`,
 	);
 
+/** A payment that n8n's own Agents ask for: nothing there keeps the next call from making it again. */
+export const nothingIsKept = ({ noun, pastParticiple }: Words) =>
+	new InputError(
+		'',
+		`n8n's own Agents run this node outside of a workflow, where nothing would remember the ${noun}, so none is ${pastParticiple}`,
+		'Let the Agent call a workflow that finds amount, recipient and External ID in your own data, and asks a person.',
+	);
+
 /** An AI agent that asks for what nobody permitted it. */
 export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: AgentPermission) =>
 	new InputError(

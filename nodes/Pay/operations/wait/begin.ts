@@ -1,5 +1,6 @@
 import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
+import { keptOfExecution } from '../../execution/kept';
 import { failAll } from '../../execution/report/n8nError';
 import { refuseUnsignedMatch } from '../../credential/sender';
 import { InputError } from '../../inputError';
@@ -48,6 +49,13 @@ function refuseWaitThatCannotEnd(context: IExecuteFunctions, items: INodeExecuti
 			'external_id',
 			`An execution can wait for one postback at a time, but ${items.length} items came in`,
 			'Put the Pay node and this one into a Loop Over Items with batch size 1, or use a Pay Trigger in a separate workflow.',
+		);
+	}
+	if (keptOfExecution(context) === undefined) {
+		throw new InputError(
+			'operation',
+			"n8n's own Agents run this node outside of a workflow, where no execution can wait for a postback",
+			'Take the postbacks with a Pay Trigger.',
 		);
 	}
 	// n8n resumes the node that it runs, which is the agent where that runs its tools itself.
