@@ -378,7 +378,7 @@ export class N8n {
 		});
 	}
 
-	/** Calls n8n's own REST interface, which the editor uses. */
+	/** Calls n8n's own REST interface, which the editor uses. A stream of events comes as its text. */
 	async rest<T = { data: Record<string, unknown> & { id: string } }>(
 		method: string,
 		path: string,
@@ -413,6 +413,8 @@ export class N8n {
 		const cookie = answer.headers.getSetCookie().find((set) => set.startsWith('n8n-auth='));
 		if (cookie) this.cookie = cookie.split(';')[0] ?? '';
 		if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${text.slice(0, 500)}`);
+		const type = answer.headers.get('content-type') ?? '';
+		if (type.startsWith('text/event-stream')) return text as T;
 		return (text === '' ? {} : JSON.parse(text)) as T;
 	}
 

@@ -17,6 +17,7 @@ export const GATE = {
 		'evaluations',
 		'hostile',
 		'money',
+		'ownAgents',
 		'previousNodes',
 		'realServices',
 		'triggers',
