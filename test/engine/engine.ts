@@ -47,7 +47,10 @@ class Source implements INodeType {
 		version: 1,
 		inputs: [],
 		outputs: [NodeConnectionTypes.Main],
-		properties: [{ displayName: 'Items', name: 'items', type: 'json' as const, default: '[]' }],
+		properties: [
+			{ displayName: 'Items', name: 'items', type: 'json' as const, default: '[]' },
+			{ displayName: 'Operation', name: 'operation', type: 'string' as const, default: '' },
+		],
 	} as unknown as INodeType['description'];
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
@@ -81,6 +84,10 @@ const TYPES: Record<string, INodeType> = {
 	'test.source': new Source(),
 	// n8n's own, which gives a row of a test data set.
 	'n8n-nodes-base.evaluationTrigger': new Source(),
+	// Nodes of n8n's that can pause an execution; here they do not.
+	'n8n-nodes-base.wait': new Source(),
+	'n8n-nodes-base.form': new Source(),
+	'n8n-nodes-base.slack': new Source(),
 	'n8n-nodes-pay.pay': new PayInContext(),
 	// As n8n names a node that it hands to an AI agent as a tool.
 	'n8n-nodes-pay.payTool': new PayInContext(),

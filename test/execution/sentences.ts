@@ -93,6 +93,12 @@ const REFUSALS: Examples<typeof refusals> = {
 		refusals.tooManyRequests(undefined, { batchSize: 10, items: 1 }),
 	],
 	noWaitBehind: onlyWhere(hasPostback, (kind) => [refusals.noWaitBehind(wordsOf(kind))]),
+	pausesBeforeWait: onlyWhere(hasPostback, () => [
+		refusals.pausesBeforeWait(['Form', 'Wait for Ana'], 'Wait'),
+	]),
+	pausedBeforeThisWait: onlyWhere(hasPostback, () => [
+		refusals.pausedBeforeThisWait(['Form'], 'Charge'),
+	]),
 	severalForOneWait: onlyWhere(hasPostback, (kind) => [
 		refusals.severalForOneWait('Wait', 3, wordsOf(kind)),
 	]),

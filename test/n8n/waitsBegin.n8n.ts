@@ -136,6 +136,34 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		);
 	});
 
+	test('a postback that comes while another node pauses the execution is lost, and both nodes say which', async () => {
+		const pause = node('Pause', 'n8n-nodes-base.wait', { resume: 'webhook' }, { typeVersion: 1.1 });
+		const { url, bare, executionId } = await startWaiting(n8n, sandbox, payApi, {
+			before: [{ ...pause, webhookId: randomUUID() }],
+			charge: { external_id: randomUUID() },
+			// What n8n's Wait gives is the call that ended it.
+			wait: { external_id: "={{ $('Charge').item.json.external_id }}" },
+		});
+		expect(await deliver(url)).not.toBe(200);
+		const resume = new URL(bare);
+		resume.pathname = resume.pathname.replace(`/${RESUME_SEGMENT}`, '');
+		expect((await fetch(resume)).status).toBe(200);
+		const runData = await until('the wait', async () => {
+			const { status, data } = await n8n.execution(executionId);
+			return status === 'waiting' && 'Wait' in data.resultData.runData && data.resultData.runData;
+		});
+		const hintsOf = (name: string) => runData[name]?.[0]?.hints?.map(({ message }) => message);
+		expect(hintsOf('Charge')).toStrictEqual([
+			expect.stringContaining('"Pause" can pause this execution before "Wait" begins'),
+		]);
+		expect(hintsOf('Wait')).toStrictEqual([
+			expect.stringContaining('"Pause" can have paused this execution between "Charge" and this'),
+		]);
+		// Sent again, it ends the wait.
+		expect(await deliver(url)).toBe(200);
+		await ended(n8n, executionId);
+	});
+
 	describe('Postback: nothing but a postback', () => {
 		test('of a customer says "paid" where a wait is retried over REST, which runs what is behind it', async () => {
 			const waiting = await startWaiting(n8n, sandbox, payApi, {

@@ -6,6 +6,7 @@ import { consult, type Verdict } from './ledger/ledger';
 import { refusedByLimits } from './ledger/limits';
 import { compareResponse } from './report/notes';
 import type { Done, Ready, Step } from './item';
+import { pausesBetween } from './pauses';
 import type { Run } from './runState';
 import { faultOfAll, waitsBehind } from './waitsBehind';
 import { attemptInWords } from './words/place';
@@ -14,6 +15,7 @@ import {
 	cancelled,
 	noWaitBehind,
 	otherHeardFirst,
+	pausesBeforeWait,
 	sentInThisExecution,
 	sentUnderAnotherId,
 	severalForOneWait,
@@ -106,6 +108,15 @@ function refusalByWaits(run: Run, items: Ready[]): InputError | undefined {
 	if (items.length > 1) return severalForOneWait(first.name, items.length, operation.words);
 	const other = otherStillAwaited(expectations, expectation);
 	if (other !== undefined) return otherHeardFirst(other, operation.words);
+	const { name, type } = tally.node;
+	for (const wait of waits) {
+		const pauses = pausesBetween(
+			context,
+			{ name, type, external_id: expectation.external_id },
+			wait.name,
+		);
+		if (pauses.length > 0) tally.hints.add(pausesBeforeWait(pauses, wait.name));
+	}
 	const { senderForWaits: sender } = account;
-	return faultOfAll(waits, { name: tally.node.name, expectation, sender });
+	return faultOfAll(waits, { name, expectation, sender });
 }

@@ -150,6 +150,17 @@ export function tooManyRequests(seconds: number | undefined, pace: Pace): InputE
 export const noWaitBehind = ({ noun }: Words) =>
 	`No "Wait for postback" stands behind this node, so the postback of this ${noun} resumes nothing. Add one behind it, or choose another Postback.`;
 
+const NO_PAUSE =
+	'Put the wait directly behind the node that asks for the postback, or take the postbacks with a Pay Trigger in another workflow.';
+
+/** A charge or payment whose postback may come while another node pauses the execution: a hint. */
+export const pausesBeforeWait = (pauses: readonly string[], wait: string) =>
+	`${quotedIds(pauses)} can pause this execution before "${wait}" begins. A postback that comes meanwhile is lost, unless the service sends it again, and the wait does not end. ${NO_PAUSE}`;
+
+/** A wait for a postback that may have come while another node paused the execution: a hint. */
+export const pausedBeforeThisWait = (pauses: readonly string[], asking: string) =>
+	`${quotedIds(pauses)} can have paused this execution between "${asking}" and this wait. A postback that came meanwhile is lost, unless the service sends it again, and this wait does not end. ${NO_PAUSE}`;
+
 /** A wait that would fail, found while nothing has been sent. */
 export const cannotBegin = (wait: string, { field, message, advice }: InputError) =>
 	new InputError(

@@ -1,7 +1,9 @@
 import { randomUUID } from 'crypto';
 import { WAIT_INDEFINITELY, type IExecuteFunctions, type INodeExecutionData } from 'n8n-workflow';
 import { keptOfExecution } from '../../execution/kept';
+import { pausesBefore } from '../../execution/pauses';
 import { failAll } from '../../execution/report/n8nError';
+import { pausedBeforeThisWait } from '../../execution/words/refusal';
 import { refuseUnsignedMatch } from '../../credential/sender';
 import { InputError } from '../../inputError';
 import { logWarning } from '../../log';
@@ -110,6 +112,15 @@ function warnOfUncheckedSender(context: IExecuteFunctions, proofs: AwaitedProof[
 	logWarning(context, `Pay: ${message}`);
 }
 
+/** Says which nodes may have kept the execution from hearing the postback before this wait began. */
+function warnOfPauses(context: IExecuteFunctions, external_id: string): void {
+	for (const [asking, pauses] of pausesBefore(context, external_id)) {
+		const message = pausedBeforeThisWait(pauses, asking);
+		context.addExecutionHints?.({ message, location: 'outputPane' });
+		logWarning(context, `Pay: ${message}`);
+	}
+}
+
 /**
  * Writes down what the execution waits for, and puts it to sleep.
  * @param limit how long it waits at most, in milliseconds
@@ -158,6 +169,7 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 		const sender = await readSender(context);
 		for (const { match, status } of proofs) refuseUnsignedMatch(match, sender, status);
 		if (sender === undefined) warnOfUncheckedSender(context, proofs);
+		warnOfPauses(context, external_id);
 		await outlastTimers(context);
 		await sleepUntilPostback(context, external_id, proofs, limit, sender !== undefined);
 		// Copies: under "Continue (using error output)" n8n empties the list that it is given.

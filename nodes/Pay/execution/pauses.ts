@@ -1,0 +1,127 @@
+import type { IExecuteFunctions, INodeParameters, NodeTypeAndVersion } from 'n8n-workflow';
+import { mayBeExpression } from '../parameters/parameter';
+
+/*
+ * An execution hears a postback only in the wait for it. What puts the execution to sleep before that loses
+ * it: n8n answers 404 or 409, and the wait begins afterwards and never ends (tried with a Form page on 2.41.1).
+ */
+
+/** n8n's own nodes that wait for time, a call or a person, whatever their operation is. */
+const PAUSING_TYPES = [
+	'n8n-nodes-base.wait',
+	'n8n-nodes-base.form',
+	'@n8n/n8n-nodes-langchain.chat',
+];
+/** The operations of n8n's other nodes that wait for a person, or for a run elsewhere. */
+const PAUSING_OPERATIONS = ['sendAndWait', 'dispatchAndWait'];
+
+/** A node that asks for the postback of an external_id. */
+interface Asking {
+	name: string;
+	/** The type of the Pay node. */
+	type: string;
+	external_id: string;
+}
+
+const isWait = ({ type, parameters }: NodeTypeAndVersion, asking: Asking) =>
+	type === asking.type && parameters?.resource === 'postback';
+
+/** Tells from its typed text alone that a wait is for something else than what a node asks for. */
+function isForAnother({ external_id }: INodeParameters, asking: Asking): boolean {
+	if (!mayBeExpression(external_id)) return external_id !== asking.external_id;
+	// What a wait takes from its own item is for the charge or payment before it.
+	const text = String(external_id);
+	return text.includes('$(') && !text.includes(asking.name);
+}
+
+/** Tells whether a node can put the execution to sleep before a wait. */
+function canPause(node: NodeTypeAndVersion, wait: NodeTypeAndVersion, asking: Asking): boolean {
+	const { type, disabled, parameters = {} } = node;
+	if (disabled) return false;
+	if (PAUSING_TYPES.includes(type)) return true;
+	if (!isWait(node, asking)) return PAUSING_OPERATIONS.includes(String(parameters.operation));
+	// The first wait for this postback takes it. A later one waits for the next.
+	if (parameters.external_id === wait.parameters?.external_id) return false;
+	return isForAnother(parameters, asking);
+}
+
+/** All that is reached from a node over steps, and not beyond the nodes at which a way ends. */
+function reachedFrom(
+	start: string,
+	stepsFrom: (name: string) => string[],
+	ends: ReadonlySet<string>,
+): Set<string> {
+	const reached = new Set<string>();
+	const left = [start];
+	for (let name = left.pop(); name !== undefined; name = left.pop()) {
+		for (const next of stepsFrom(name)) {
+			if (reached.has(next) || ends.has(next)) continue;
+			reached.add(next);
+			left.push(next);
+		}
+	}
+	return reached;
+}
+
+function findPauses(context: IExecuteFunctions, asking: Asking, waitName: string): string[] {
+	const behind = context.getChildNodes(asking.name, { includeNodeParameters: true });
+	const wait = behind.find(({ name }) => name === waitName);
+	if (wait === undefined) return [];
+	const pauses = behind.filter((node) => canPause(node, wait, asking)).map(({ name }) => name);
+	if (pauses.length === 0) return [];
+	const ends = new Set([asking.name, waitName]);
+	/** By the name of each node behind the asking one, the nodes directly before it. */
+	const before = new Map<string, string[]>();
+	for (const node of behind) {
+		const { name, disabled } = node;
+		if (!disabled && isWait(node, asking) && !pauses.includes(name)) ends.add(name);
+		before.set(
+			name,
+			context.getParentNodes(name, { depth: 1 }).map((parent) => parent.name),
+		);
+	}
+	const stepsForward = (name: string) =>
+		[...before.keys()].filter((next) => before.get(next)?.includes(name));
+	const afterAsking = reachedFrom(asking.name, stepsForward, ends);
+	const beforeWait = reachedFrom(waitName, (name) => before.get(name) ?? [], ends);
+	return pauses.filter((name) => afterAsking.has(name) && beforeWait.has(name));
+}
+
+/**
+ * The names of the nodes that can put an execution to sleep on some way from the node that asks for a
+ * postback to the wait for it; none where this n8n does not tell its nodes. A way ends at a wait for the same
+ * postback, so nothing behind one counts.
+ */
+export function pausesBetween(
+	context: IExecuteFunctions,
+	asking: Asking,
+	waitName: string,
+): string[] {
+	try {
+		return findPauses(context, asking, waitName);
+	} catch {
+		return [];
+	}
+}
+
+/** The same for a wait that begins: those that have run since, by the name of each node that asks. */
+export function pausesBefore(
+	context: IExecuteFunctions,
+	external_id: string,
+): Map<string, string[]> {
+	const { name: waitName, type } = context.getNode();
+	const pauses = new Map<string, string[]>();
+	try {
+		const data = context.getWorkflowDataProxy(0);
+		const hasRun = (name: string) => (data.$(name) as { isExecuted: boolean }).isExecuted;
+		const nodes = context.getParentNodes(waitName, { includeNodeParameters: true });
+		for (const { name, type: other, parameters } of nodes) {
+			if (other !== type || parameters?.postback !== 'resume' || !hasRun(name)) continue;
+			const found = pausesBetween(context, { name, type, external_id }, waitName).filter(hasRun);
+			if (found.length > 0) pauses.set(name, found);
+		}
+	} catch {
+		// A hint less: the wait begins all the same.
+	}
+	return pauses;
+}
