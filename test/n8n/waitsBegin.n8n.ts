@@ -136,33 +136,62 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		);
 	});
 
-	test('a postback that comes while another node pauses the execution is lost, and both nodes say which', async () => {
-		const pause = node('Pause', 'n8n-nodes-base.wait', { resume: 'webhook' }, { typeVersion: 1.1 });
-		const { url, bare, executionId } = await startWaiting(n8n, sandbox, payApi, {
-			before: [{ ...pause, webhookId: randomUUID() }],
-			charge: { external_id: randomUUID() },
-			// What n8n's Wait gives is the call that ended it.
-			wait: { external_id: "={{ $('Charge').item.json.external_id }}" },
-		});
-		expect(await deliver(url)).not.toBe(200);
-		const resume = new URL(bare);
-		resume.pathname = resume.pathname.replace(`/${RESUME_SEGMENT}`, '');
-		expect((await fetch(resume)).status).toBe(200);
-		const runData = await until('the wait', async () => {
-			const { status, data } = await n8n.execution(executionId);
-			return status === 'waiting' && 'Wait' in data.resultData.runData && data.resultData.runData;
-		});
-		const hintsOf = (name: string) => runData[name]?.[0]?.hints?.map(({ message }) => message);
-		expect(hintsOf('Charge')).toStrictEqual([
-			expect.stringContaining('"Pause" can pause this execution before "Wait" begins'),
-		]);
-		expect(hintsOf('Wait')).toStrictEqual([
-			expect.stringContaining('"Pause" can have paused this execution between "Charge" and this'),
-		]);
-		// Sent again, it ends the wait.
-		expect(await deliver(url)).toBe(200);
-		await ended(n8n, executionId);
-	});
+	const ownWait = () =>
+		node(
+			'Pause',
+			'n8n-nodes-base.wait',
+			{ resume: 'webhook', httpMethod: 'POST' },
+			{ typeVersion: 1.1, webhookId: randomUUID() },
+		);
+	const formPage = () =>
+		node(
+			'Pause',
+			'n8n-nodes-base.form',
+			{ formFields: { values: [{ fieldLabel: 'name' }] }, options: {} },
+			{ typeVersion: 1, webhookId: randomUUID() },
+		);
+	test.each<[string, () => Node, boolean]>([
+		["n8n's Wait", ownWait, false],
+		['a Form page', formPage, true],
+	])(
+		'a postback that comes while %s pauses the execution is lost; charge and wait say so',
+		async (_, pause, form) => {
+			const { url, bare, executionId } = await startWaiting(n8n, sandbox, payApi, {
+				before: [pause()],
+				form,
+				// What comes in is the call or the page that ended the pause.
+				wait: { external_id: "={{ $('Charge').item.json.external_id }}" },
+			});
+			// Where a page waits, n8n 2 redirects this to it. A body of bytes could not follow.
+			const lost = await fetch(url, { method: 'POST', body: '{}' });
+			expect(lost.status).toBe(404);
+			const resume = new URL(bare);
+			resume.pathname = resume.pathname.replace(`/${RESUME_SEGMENT}`, '');
+			let filledIn: FormData | undefined;
+			if (form) {
+				resume.pathname = resume.pathname.replace('webhook-waiting', 'form-waiting');
+				filledIn = new FormData();
+				filledIn.append('field-0', 'Ana');
+			}
+			// n8n answers a page when the workflow has ended.
+			const going = fetch(resume, { method: 'POST', body: filledIn });
+			const runData = await until('the wait', async () => {
+				const { status, data } = await n8n.execution(executionId);
+				return status === 'waiting' && 'Wait' in data.resultData.runData && data.resultData.runData;
+			});
+			const hintsOf = (name: string) => runData[name]?.[0]?.hints?.map(({ message }) => message);
+			expect(hintsOf('Charge')).toStrictEqual([
+				expect.stringContaining('"Pause" can pause this execution before "Wait" begins'),
+			]);
+			expect(hintsOf('Wait')).toStrictEqual([
+				expect.stringContaining('"Pause" can have paused this execution between "Charge" and this'),
+			]);
+			// Sent again, it ends the wait.
+			expect(await deliver(url)).toBe(200);
+			await ended(n8n, executionId);
+			await going;
+		},
+	);
 
 	describe('Postback: nothing but a postback', () => {
 		test('of a customer says "paid" where a wait is retried over REST, which runs what is behind it', async () => {

@@ -16,18 +16,18 @@ const PAUSING_TYPES = [
 const PAUSING_OPERATIONS = ['sendAndWait', 'dispatchAndWait'];
 
 /** A node that asks for the postback of an external_id. */
-interface Asking {
+interface AskingNode {
 	name: string;
 	/** The type of the Pay node. */
 	type: string;
 	external_id: string;
 }
 
-const isWait = ({ type, parameters }: NodeTypeAndVersion, asking: Asking) =>
+const isWait = ({ type, parameters }: NodeTypeAndVersion, asking: AskingNode) =>
 	type === asking.type && parameters?.resource === 'postback';
 
 /** Tells from its typed text alone that a wait is for something else than what a node asks for. */
-function isForAnother({ external_id }: INodeParameters, asking: Asking): boolean {
+function isForAnother({ external_id }: INodeParameters, asking: AskingNode): boolean {
 	if (!mayBeExpression(external_id)) return external_id !== asking.external_id;
 	// What a wait takes from its own item is for the charge or payment before it.
 	const text = String(external_id);
@@ -35,7 +35,7 @@ function isForAnother({ external_id }: INodeParameters, asking: Asking): boolean
 }
 
 /** Tells whether a node can put the execution to sleep before a wait. */
-function canPause(node: NodeTypeAndVersion, wait: NodeTypeAndVersion, asking: Asking): boolean {
+function canPause(node: NodeTypeAndVersion, wait: NodeTypeAndVersion, asking: AskingNode): boolean {
 	const { type, disabled, parameters = {} } = node;
 	if (disabled) return false;
 	if (PAUSING_TYPES.includes(type)) return true;
@@ -63,7 +63,7 @@ function reachedFrom(
 	return reached;
 }
 
-function findPauses(context: IExecuteFunctions, asking: Asking, waitName: string): string[] {
+function findPauses(context: IExecuteFunctions, asking: AskingNode, waitName: string): string[] {
 	const behind = context.getChildNodes(asking.name, { includeNodeParameters: true });
 	const wait = behind.find(({ name }) => name === waitName);
 	if (wait === undefined) return [];
@@ -94,7 +94,7 @@ function findPauses(context: IExecuteFunctions, asking: Asking, waitName: string
  */
 export function pausesBetween(
 	context: IExecuteFunctions,
-	asking: Asking,
+	asking: AskingNode,
 	waitName: string,
 ): string[] {
 	try {
