@@ -16,6 +16,27 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 		},
 	],
 
+	'a row of a test data set is paid': [
+		{
+			find: "if (context.getMode() === 'evaluation') return true;",
+			replace: '',
+		},
+	],
+
+	'a sub-workflow pays a row of a test data set': [
+		{
+			find: 'if ($evaluation?.runId) return true;',
+			replace: '',
+		},
+	],
+
+	'a run from an Evaluation Trigger pays': [
+		{
+			find: 'return triggers.some((name) => (data.$(name) as { isExecuted: boolean }).isExecuted);',
+			replace: 'return false;',
+		},
+	],
+
 	'an account that is refused is asked for each item': [
 		{
 			find: 'const known = this.knownOf(account);',

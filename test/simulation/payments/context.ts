@@ -95,9 +95,12 @@ export function contextOf(world: World, run: NodeRun, around: Surroundings) {
 			name: world.workflow.name,
 			active: world.workflow.active,
 		}),
-		getMode: () => 'trigger',
-		getParentNodes: () => [],
-		getWorkflowDataProxy: () => ({}),
+		getMode: () => (run.evaluation === 'mode' ? 'evaluation' : 'trigger'),
+		getParentNodes: () => [{ name: 'Row', type: 'n8n-nodes-base.evaluationTrigger' }],
+		getWorkflowDataProxy: () => ({
+			$: () => ({ isExecuted: run.evaluation === 'trigger' }),
+			$evaluation: run.evaluation === 'run' ? { runId: '1' } : undefined,
+		}),
 		// Copies of the node go from one scenario to the next, and remember executions.
 		getExecutionId: () => `${world.workflow.id}, ${run.execution.name}`,
 		getInputData: () => itemsOf(run.items),

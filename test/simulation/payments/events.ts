@@ -159,6 +159,7 @@ const outliveList = fc
 			onError: plan.onError,
 			tries: plan.tries,
 			isAgent: plan.isAgent,
+			evaluation: undefined,
 		};
 		const what = `a list of ${ids.join()}, again when ${pushedOut} are pushed out`;
 		return {

@@ -158,7 +158,7 @@ export class Execution {
 	private newRun(node: NodePlan, runIndex: number): NodeRun {
 		const { world, process, plan } = this;
 		const items = node.items.map((item, index) => ({
-			...itemFor(node.kind, item),
+			...itemFor(node.kind, item, plan.evaluation !== undefined),
 			id: item.changing ? `${item.id} ${(idsMade += 1)}` : item.id,
 			place: `${node.id} ${runIndex} ${index}`,
 		}));
@@ -170,6 +170,7 @@ export class Execution {
 			node: node.id,
 			kind: node.kind,
 			isTool: plan.isAgent,
+			evaluation: plan.evaluation,
 			items,
 			options: plan.options,
 			begun: world.clock.now,

@@ -56,7 +56,11 @@ export interface Plan {
 	tries: number;
 	/** Whether the nodes are an AI agent's tools, which one message of the model calls at once. */
 	isAgent: boolean;
+	/** By what a node can tell that n8n runs it for a test data set; undefined where n8n does not. */
+	evaluation: Evaluation | undefined;
 }
+
+export type Evaluation = 'mode' | 'run' | 'trigger';
 
 /** A fault of one call to the store. */
 export type StoreFate =
@@ -192,6 +196,7 @@ export const workflow: fc.Arbitrary<Plan> = fc
 		),
 		options,
 		isAgent: always(false),
+		evaluation: onceIn(16, fc.constantFrom<Evaluation>('mode', 'run', 'trigger')),
 		// Only an execution that fails is retried with corrections.
 		onError: fc.constantFrom<Plan['onError']>(
 			'stopWorkflow',
@@ -221,6 +226,7 @@ const agent: fc.Arbitrary<Plan> = fc
 		onError: 'continueRegularOutput' as const,
 		tries: 1,
 		isAgent: true,
+		evaluation: undefined,
 	}))
 	.map(withOneKindPerNode);
 

@@ -1,7 +1,7 @@
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
 import type { NodeProcess } from '../nodeProcess';
 import type { Kind } from '../../serviceOperations';
-import { GOOD_MEMBERS, type Options, type TypedItem } from './plan';
+import { GOOD_MEMBERS, type Evaluation, type Options, type TypedItem } from './plan';
 import { kindOf, OPERATION_FACTS, tokenOf } from './service';
 
 /** An item as a run of an operation has it. */
@@ -13,13 +13,14 @@ export interface RunItem extends TypedItem {
 }
 
 /** What an operation makes of what was typed. Where it has no amount, n8n keeps what was typed for another. */
-export function itemFor(kind: Kind, typed: TypedItem): RunItem {
-	const { hasAmount } = OPERATION_FACTS[kind];
+export function itemFor(kind: Kind, typed: TypedItem, isEvaluation: boolean): RunItem {
+	const { hasAmount, goesOutOnce } = OPERATION_FACTS[kind];
+	const isForTest = isEvaluation && goesOutOnce;
 	const isAmountWrong = hasAmount && typed.value === undefined;
 	return {
 		...typed,
 		value: hasAmount ? typed.value : undefined,
-		isRefused: isAmountWrong || typed.members !== GOOD_MEMBERS,
+		isRefused: isForTest || isAmountWrong || typed.members !== GOOD_MEMBERS,
 	};
 }
 
@@ -36,6 +37,7 @@ export interface NodeRun {
 	continues: boolean;
 	/** Whether an AI agent runs the node as its tool. */
 	isTool: boolean;
+	evaluation: Evaluation | undefined;
 	begun: number;
 	ended: number | undefined;
 	crashed: boolean;
