@@ -1,5 +1,5 @@
 import type { INode } from 'n8n-workflow';
-import { compareResponse } from '../../nodes/Pay/execution/report/notes';
+import { compareResponse, withoutLargeResponse } from '../../nodes/Pay/execution/report/notes';
 import { openTally } from '../../nodes/Pay/execution/report/tally';
 import {
 	otherAddressInResponse,
@@ -77,4 +77,16 @@ test('what is named may be as long as a response: a doubt has its beginning', ()
 	const doubts = doubtsAbout({ amount: long, external_id: long, postbackUrl: address });
 	expect(doubts).toHaveLength(3);
 	for (const doubt of doubts) expect(doubt.length).toBeLessThan(600);
+});
+
+test('the responses of a run are kept up to 50 million characters', () => {
+	const tally = openTally({ name: 'Pay' } as INode, OPERATIONS.payment, 3, true);
+	// With the quotation marks that it has as JSON.
+	const response = 'x'.repeat(25_000_000 - 2);
+	const kept = [1, 2, 3].map(
+		() => withoutLargeResponse(tally, { outcome: 'accepted', response }).response,
+	);
+	const left = '(left out: the responses of this run are too large to keep)';
+	expect(kept.map((each) => each === response)).toStrictEqual([true, true, false]);
+	expect(kept[2]).toBe(left);
 });

@@ -4,7 +4,7 @@ import type { ExpectationStore } from '../postback/expectation';
 import type { TokenPost } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
 import type { Ledger } from './ledger/ledger';
-import type { Records } from './memory/RunRecords';
+import type { RunRecords } from './memory/RunRecords';
 import type { RequestOperation, Settings } from './read';
 import type { Tally } from './report/tally';
 
@@ -19,7 +19,7 @@ export interface Run {
 	/** Where postbacks are recorded that the execution may wait for. */
 	expectations: ExpectationStore;
 	/** Only of an operation whose external_ids are recorded. */
-	records: Records | undefined;
+	records: RunRecords | undefined;
 	gate: AccountGate;
 	httpRequest: HttpRequest;
 	postTokenRequest: TokenPost;

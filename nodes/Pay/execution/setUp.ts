@@ -15,7 +15,7 @@ import { isEarlierState, type RunCount } from './earlierState';
 import { refuseEvaluation } from './evaluation';
 import { hasTried, openLedger, type LedgerStore } from './ledger/ledger';
 import { keptOfExecution } from './kept';
-import { RunRecords, type Records } from './memory/RunRecords';
+import { RunRecords } from './memory/RunRecords';
 import { refuseExecutePreviousNodes } from './previousNodes';
 import { readSettings, type RequestOperation, type TypedOptions } from './read';
 import type { Run } from './runState';
@@ -53,7 +53,7 @@ function openRecords(
 	operation: RequestOperation,
 	hasTriedBefore: boolean,
 	passage: Passage | undefined,
-): Records {
+): RunRecords {
 	const { helpers } = context;
 	const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
 	const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
@@ -101,7 +101,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		isTool,
 		credentialId: credentials?.payApi?.id ?? '',
 	});
-	let records: Records | undefined;
+	let records: RunRecords | undefined;
 	if (operation.policy.isRecorded) {
 		records = openRecords(context, operation, hasTried(ledger), passage);
 	}

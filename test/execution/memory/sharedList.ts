@@ -1,10 +1,6 @@
 import { OPERATIONS_OF_TODAY as OPERATIONS } from '../../serviceOperations';
 import fc from 'fast-check';
-import {
-	RunRecords,
-	type Records,
-	type RunOfNode,
-} from '../../../nodes/Pay/execution/memory/RunRecords';
+import { RunRecords, type RunOfNode } from '../../../nodes/Pay/execution/memory/RunRecords';
 import { DuplicateStore } from '../../simulation/duplicateStore';
 
 type Helpers = RunOfNode['helpers'];
@@ -86,7 +82,7 @@ export class SimulatedProcess {
 	}
 
 	/** Opens records as a run of the node in this process does. */
-	open(signal?: AbortSignal, hasTriedBefore = false, passageName?: string): Records {
+	open(signal?: AbortSignal, hasTriedBefore = false, passageName?: string): RunRecords {
 		return new RunRecords({
 			helpers: this.helpers,
 			listKey: this.name,

@@ -168,6 +168,3 @@ export class RunRecords {
 		return ids.length > 0 ? mayBeForgotten(ids, reason) : undefined;
 	}
 }
-
-/** What a run does with its records. */
-export type Records = Pick<RunRecords, 'claimPassage' | 'record' | 'remove' | 'keepAll' | 'close'>;

@@ -1,0 +1,370 @@
+import type { IDataObject, IHttpRequestOptions } from 'n8n-workflow';
+import {
+	batches,
+	CONTINUE,
+	errorOf,
+	FIELDS,
+	forget,
+	isRecorded,
+	itemsFor,
+	outcomes,
+	payNode,
+	resultsOf,
+	runWorkflow,
+	sourceNode,
+	storeHooks,
+	to,
+	type RunOptions,
+} from './engine';
+
+/*
+ * What goes out, with which token, and what stays recorded, of a service that answers as a test says: the
+ * errors are those of n8n's request helper.
+ */
+
+type Answer = () => Promise<unknown>;
+
+/** n8n's error for a status, from the service through TLS, or from a proxy outside of it. */
+const status =
+	(statusCode: number, from: 'service' | 'proxy' = 'service'): Answer =>
+	async () => {
+		const request = { path: '/', socket: { encrypted: from === 'service' } };
+		throw Object.assign(new Error(), { request, response: { status: statusCode, data: '{}' } });
+	};
+const ok: Answer = async () => ({ statusCode: 200, body: '{"success":true}' });
+const lost: Answer = async () => {
+	throw Object.assign(new Error(), { code: 'ECONNRESET' });
+};
+const noConnection: Answer = async () => {
+	throw Object.assign(new Error(), { code: 'ECONNREFUSED', syscall: 'connect' });
+};
+
+/** Waits until something has come about. */
+async function until(isSo: () => boolean): Promise<void> {
+	while (!isSo()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** A service and its token endpoint, in the place of n8n's request helper. */
+class Service {
+	/** What the requests were about and whose token they had, in the order in which they came. */
+	readonly requests: string[] = [];
+	tokensGiven = 0;
+	/** How it answers a request about an External ID. */
+	answer: (external_id: string) => Promise<unknown> = ok;
+	/** What is waited for before a token is given. */
+	beforeToken: () => Promise<void> = async () => undefined;
+
+	/** n8n's context with this service. */
+	readonly context = (more: (real: object) => object = () => ({})): RunOptions['context'] => {
+		return (real) => ({
+			helpers: { ...real.helpers, httpRequest: async (options) => await this.respond(options) },
+			...more(real),
+		});
+	};
+
+	private async respond({ url, headers, body }: IHttpRequestOptions): Promise<unknown> {
+		if (url.endsWith('/token')) {
+			await this.beforeToken();
+			const token = { access_token: `token-${++this.tokensGiven}`, expires_in: 3600 };
+			return { statusCode: 200, headers: {}, body: JSON.stringify(token) };
+		}
+		const { external_id } = JSON.parse(String(body)) as { external_id: string };
+		const { Authorization } = headers as { Authorization: string };
+		this.requests.push(`${external_id} ${Authorization.replace('Bearer ', '')}`);
+		return await this.answer(external_id);
+	}
+}
+
+let clients = 0;
+/** An account whose tokens nobody has fetched yet. */
+const newClient = () => ({
+	authentication: 'clientCredentials',
+	tokenUrl: 'https://id.example.com/token',
+	clientId: `client ${++clients}`,
+	clientSecret: 'secret',
+});
+
+const PASTED = { accessToken: 'pasted' };
+
+/** Runs a node over items of these ids, each in a batch of its own unless it is said. */
+async function send(
+	service: Service,
+	ids: string[],
+	{
+		credential,
+		parameters,
+		options,
+		...more
+	}: Partial<RunOptions> & { options?: IDataObject } = {},
+) {
+	return await runWorkflow({
+		credential: { baseUrl: 'https://bank.example.com', ...PASTED, ...credential },
+		items: itemsFor(...ids),
+		parameters: { ...FIELDS, options: { ...batches(1), ...options }, ...parameters },
+		settings: CONTINUE,
+		context: service.context(),
+		...more,
+	});
+}
+
+const QR_CODE = { resource: 'qrCode' };
+
+beforeEach(forget);
+
+test('of a batch exactly what was rejected or not sent is free again', async () => {
+	const service = new Service();
+	await send(service, ['known']);
+	const answers: Record<string, Answer> = {
+		a: ok,
+		b: status(422),
+		c: lost,
+		d: status(502, 'proxy'),
+	};
+	service.answer = async (external_id) => await answers[external_id]!();
+	const run = await send(service, ['a', 'b', 'c', 'd', 'known'], { options: batches(10) });
+	expect(outcomes(run)).toStrictEqual(['accepted', 'rejected', 'unknown', 'notSent', 'duplicate']);
+	const recorded = ['a', 'b', 'c', 'd', 'known'].filter(isRecorded);
+	expect(recorded).toStrictEqual(['a', 'c', 'known']);
+});
+
+test('under "stop" an item whose token comes after another one failed does not start', async () => {
+	const service = new Service();
+	let hasFailed = false;
+	service.answer = async () => {
+		hasFailed = true;
+		return await status(422)();
+	};
+	service.beforeToken = async () => {
+		await until(() => hasFailed);
+		await new Promise((resolve) => setTimeout(resolve, 50));
+	};
+	const run = await send(service, ['late', 'failing'], {
+		credential: {
+			...newClient(),
+			authentication: '={{ $json.id === "late" ? "clientCredentials" : "accessToken" }}',
+		},
+		settings: {},
+		options: batches(2),
+	});
+	expect(errorOf(run)?.context?.externalIds).toMatchObject({
+		rejected: ['failing'],
+		notReached: ['late'],
+	});
+	expect(service.requests).toStrictEqual(['failing pasted']);
+	expect(['late', 'failing'].map(isRecorded)).toStrictEqual([false, false]);
+});
+
+describe('a cancelled execution', () => {
+	const withSignal = (service: Service, { signal }: AbortController) =>
+		service.context(() => ({ getExecutionCancelSignal: () => signal }));
+
+	test('records nothing when a batch begins', async () => {
+		const service = new Service();
+		const cancel = new AbortController();
+		cancel.abort();
+		let changes = 0;
+		storeHooks.before = async () => void changes++;
+		const run = await send(service, ['a'], { context: withSignal(service, cancel) });
+		expect(outcomes(run)).toStrictEqual([undefined]);
+		expect([service.requests, changes]).toStrictEqual([[], 0]);
+	});
+
+	test('sends nothing after the duplicate check, and frees what it had recorded', async () => {
+		const service = new Service();
+		const cancel = new AbortController();
+		let wasRecorded = false;
+		storeHooks.written = async () => {
+			wasRecorded ||= isRecorded('a');
+			cancel.abort();
+		};
+		const run = await send(service, ['a'], { context: withSignal(service, cancel) });
+		expect(outcomes(run)).toStrictEqual([undefined]);
+		expect([service.requests, wasRecorded, isRecorded('a')]).toStrictEqual([[], true, false]);
+	});
+
+	test('sends nothing with another token after a 401', async () => {
+		const service = new Service();
+		const cancel = new AbortController();
+		const options = { parameters: QR_CODE, credential: newClient() };
+		await send(service, ['a'], options);
+		service.answer = async () => {
+			cancel.abort();
+			return await status(401)();
+		};
+		const context = withSignal(service, cancel);
+		const run = await send(service, ['b'], { ...options, context });
+		expect(outcomes(run)).toStrictEqual(['rejected']);
+		expect(service.requests).toStrictEqual(['a token-1', 'b token-1']);
+	});
+});
+
+describe('with a token that was kept', () => {
+	/** An account that was sent with, and then meets other answers: each request the next one, the last for good. */
+	async function second(parameters: IDataObject, ...answers: Answer[]) {
+		const service = new Service();
+		const options = { parameters, credential: newClient() };
+		await send(service, ['a'], options);
+		service.answer = async () => await (answers.length > 1 ? answers.shift()! : answers[0]!)();
+		const [result] = resultsOf(await send(service, ['b'], options));
+		return { service, options, result, requests: service.requests.slice(1) };
+	}
+
+	test.each<{ what: string; requests: string[]; answer: Answer }>([
+		{ what: 'a 401', requests: ['b token-1', 'b token-2'], answer: status(401) },
+		{ what: 'a 400', requests: ['b token-1'], answer: status(400) },
+		{ what: 'a 403', requests: ['b token-1'], answer: status(403) },
+		{ what: 'a 422', requests: ['b token-1'], answer: status(422) },
+		{ what: 'a 500', requests: ['b token-1'], answer: status(500) },
+		{ what: "a proxy's 401", requests: ['b token-1'], answer: status(401, 'proxy') },
+		{ what: 'a lost answer', requests: ['b token-1'], answer: lost },
+	])('$what to a QR code: $requests', async ({ requests, answer }) => {
+		expect((await second(QR_CODE, answer)).requests).toStrictEqual(requests);
+	});
+
+	test('a 401 to a payment: one request, it is rejected, and the next run has a new token', async () => {
+		const { service, options, result, requests } = await second({}, status(401));
+		expect(requests).toStrictEqual(['b token-1']);
+		expect(result).toMatchObject({ outcome: 'rejected', statusCode: 401 });
+		service.answer = ok;
+		expect(outcomes(await send(service, ['c'], options))).toStrictEqual(['accepted']);
+		expect(service.requests.at(-1)).toBe('c token-2');
+	});
+
+	test('a 401 to a QR code, then no connection: what is told is the request that arrived', async () => {
+		const { result, requests } = await second(QR_CODE, status(401), noConnection);
+		expect(requests).toHaveLength(2);
+		expect(result).toMatchObject({ outcome: 'rejected', statusCode: 401 });
+	});
+
+	test('a 401 to a QR code, then a lost answer: nobody knows', async () => {
+		const { result } = await second(QR_CODE, status(401), lost);
+		expect(result).toMatchObject({ outcome: 'unknown' });
+	});
+});
+
+test('a token that was just fetched and is refused: not asked again in this run, and discarded', async () => {
+	const service = new Service();
+	service.answer = status(401);
+	const options = { parameters: QR_CODE, credential: newClient() };
+	const run = await send(service, ['a', 'b'], options);
+	expect(outcomes(run)).toStrictEqual(['rejected', 'notSent']);
+	expect(service.requests).toStrictEqual(['a token-1']);
+	await send(service, ['c'], options);
+	expect(service.requests).toStrictEqual(['a token-1', 'c token-2']);
+});
+
+describe('two tools of one execution at once, as an agent runs them', () => {
+	/** Two calls, the first of which has no response before the second was sent or refused. */
+	async function both(
+		second: { node: string; external_id: string; key: string },
+		credential: IDataObject = {},
+	) {
+		const service = new Service();
+		let isSecondDone = false;
+		service.answer = async () => {
+			if (service.requests.length === 1) await until(() => isSecondDone);
+			return await ok();
+		};
+		const flow: IDataObject = {};
+		const execution: Partial<RunOptions> = {
+			credential,
+			context: service.context(() => ({ getContext: () => flow })),
+			executionId: `agent ${++clients}`,
+		};
+		const call = async (name: string, external_id: string, key: string) => {
+			const options = { allowAiPayments: true };
+			const parameters = { external_id, amount: 1, creditParty: { key }, options };
+			const tool = payNode(name, parameters, { type: 'n8n-nodes-pay.payTool' });
+			const nodes = [sourceNode('Source', [{}]), tool];
+			const workflow = { nodes, connections: { Source: to([name]) } };
+			return await send(service, [], { ...execution, workflow });
+		};
+		const first = call('Pay', 'a', 'ana');
+		await until(() => service.requests.length === 1);
+		const ofSecond = await call(second.node, second.external_id, second.key);
+		isSecondDone = true;
+		const [one] = resultsOf(await first, 'Pay');
+		const [two] = resultsOf(ofSecond, second.node);
+		const told = [one, two].map(
+			(result) => `${String(result?.external_id)} ${String(result?.outcome)}`,
+		);
+		return { told, sent: service.requests.length };
+	}
+
+	test.each<{
+		what: string;
+		node: string;
+		external_id: string;
+		key: string;
+		credential?: IDataObject;
+		told: string;
+		sent: number;
+		recorded: string[];
+	}>([
+		{
+			what: 'one id by two tools: the record stays',
+			node: 'Refund',
+			external_id: 'a',
+			key: 'ana',
+			told: 'a unknown',
+			sent: 1,
+			recorded: ['a'],
+		},
+		{
+			what: 'one request by one tool: the second id is free',
+			node: 'Pay',
+			external_id: 'b',
+			key: 'ana',
+			told: 'a unknown',
+			sent: 1,
+			recorded: ['a'],
+		},
+		{
+			what: 'two above the sum: the second is free',
+			node: 'Refund',
+			external_id: 'b',
+			key: 'bob',
+			credential: { limitPayments: true, highestSum: 1.5 },
+			told: 'b notSent',
+			sent: 1,
+			recorded: ['a'],
+		},
+		{
+			what: 'the control: two payments are two',
+			node: 'Refund',
+			external_id: 'b',
+			key: 'bob',
+			told: 'b accepted',
+			sent: 2,
+			recorded: ['a', 'b'],
+		},
+	])('$what', async ({ node, external_id, key, credential, told, sent, recorded }) => {
+		expect(await both({ node, external_id, key }, credential)).toStrictEqual({
+			told: ['a accepted', told],
+			sent,
+		});
+		expect(['a', 'b'].filter(isRecorded)).toStrictEqual(recorded);
+	});
+});
+
+test('a run that waits for the token of another run keeps its own time-out and cancel signal', async () => {
+	const service = new Service();
+	let hang = () => {};
+	service.beforeToken = async () => await new Promise<void>((resolve) => (hang = resolve));
+	const credential = newClient();
+	const long = send(service, ['a'], { credential });
+	await until(() => isRecorded('a'));
+	const short = await send(service, ['b'], { credential, options: { timeout: 30 } });
+	expect(resultsOf(short)).toMatchObject([{ outcome: 'notSent', field: 'tokenUrl' }]);
+	const cancel = new AbortController();
+	const { signal } = cancel;
+	const context = service.context(() => ({ getExecutionCancelSignal: () => signal }));
+	const stopped = send(service, ['c'], { credential, context });
+	await until(() => isRecorded('c'));
+	cancel.abort();
+	expect(outcomes(await stopped)).toStrictEqual([undefined]);
+	expect(['b', 'c'].filter(isRecorded)).toStrictEqual([]);
+	expect(service.requests).toStrictEqual([]);
+	hang();
+	expect(outcomes(await long)).toStrictEqual(['accepted']);
+});
