@@ -26,7 +26,7 @@ const config: Config = {
 	transformIgnorePatterns: ['node_modules/(?!(fast-png|iobuffer|fflate|uqr)/)'],
 	modulePathIgnorePatterns: ['<rootDir>/dev/n8n[12]/', '<rootDir>/dist', '<rootDir>/.cache'],
 	testSequencer: '<rootDir>/test/longestFirst.js',
-	reporters: ['default', '<rootDir>/test/countReporter.js'],
+	reporters: ['default', ['<rootDir>/test/countReporter.js', { mayNotSkip: true }]],
 };
 
 export default config;

@@ -17,11 +17,14 @@ function pidOfShared() {
 /**
  * Ends a run with its counts on one plain line, which any build server can read, and with where its time
  * went. With the option `progress` it also tells of each test as it ends, since a file of the slow ones takes
- * minutes.
+ * minutes. With the option `mayNotSkip` a test that did not run fails a run of all tests: a committed `.only`
+ * would leave the others of its file out.
  */
 module.exports = class CountReporter {
 	constructor(globalConfig, options) {
 		this.progress = options?.progress === true;
+		this.mayNotSkip = options?.mayNotSkip === true && !globalConfig.testNamePattern;
+		this.skipped = [];
 		// One file after the other: what n8n takes meanwhile, it takes for this file.
 		this.shared = globalConfig.maxWorkers === 1 ? pidOfShared() : undefined;
 		this.files = [];
@@ -31,7 +34,10 @@ module.exports = class CountReporter {
 		this.before = this.shared && processorTimeOf(this.shared);
 	}
 
-	onTestFileResult({ path }, { perfStats }) {
+	onTestFileResult({ path }, { perfStats, testResults }) {
+		for (const { status, fullName } of testResults) {
+			if (status === 'pending' || status === 'todo') this.skipped.push(fullName);
+		}
 		const seconds = perfStats.runtime / 1000;
 		const name = path.slice(path.lastIndexOf('/test/') + '/test/'.length);
 		const ofN8n = this.shared && processorTimeOf(this.shared) - this.before;
@@ -59,5 +65,14 @@ module.exports = class CountReporter {
 		console.log(`Where the time went:\n${lines.join('\n')}`);
 		const failed = numFailedTests + numRuntimeErrorTestSuites;
 		console.log(`${numPassedTests} passed, ${failed} failed, ${numPendingTests} skipped`);
+		if (this.mayNotSkip && this.skipped.length > 0) {
+			console.log(`Fails, since these did not run:\n${this.skipped.slice(0, 15).join('\n')}`);
+		}
+	}
+
+	/** Asked by Jest when all is done: an error fails the run. */
+	getLastError() {
+		if (this.mayNotSkip && this.skipped.length > 0) return new Error('Tests were skipped');
+		return undefined;
 	}
 };

@@ -87,6 +87,8 @@ export interface Faults {
 	baseUrl(fault: FaultCase): string;
 	/** How often requests with this External ID arrived. */
 	arrivals(external_id: string): number;
+	/** What these had as Authorization. */
+	tokensOf(external_id: string): Array<string | undefined>;
 	close(): Promise<void>;
 }
 
@@ -106,6 +108,10 @@ export async function startFaults(): Promise<Faults> {
 		baseUrl: ({ fault }) => (fault === undefined ? NOWHERE : sandbox.url),
 		arrivals: (external_id) =>
 			sandbox.bodies('payment').filter((body) => body.external_id === external_id).length,
+		tokensOf: (external_id) =>
+			sandbox.received
+				.filter(({ body }) => body.includes(JSON.stringify(external_id)))
+				.map(({ headers }) => headers.authorization),
 		close: async () => {
 			await Promise.all([sandbox.close(), elsewhere.close()]);
 		},

@@ -749,39 +749,35 @@ function credentials() {
 			'schemeName',
 			'externalIdHeader',
 		];
-		let modal: Locator;
-
 		/** The fields of the form; the address is one with http:, and n8n adds a field of its own. */
-		async function fieldsShown(): Promise<string[]> {
+		async function fieldsShown(modal: Locator): Promise<string[]> {
 			const others = ['allowHttp', 'allowedHttpRequestDomains'];
 			return (await shownIn(modal)).filter((name) => !others.includes(name));
 		}
 
-		test('has a short form, and says what the secret of postbacks is for', async () => {
-			modal = await openNewCredential(sandbox.url);
+		test('has a short form, shows more once that is turned on, and passes its test when all of it is filled in', async () => {
+			// It has a short form, and says what the secret of postbacks is for.
+			const modal = await openNewCredential(sandbox.url);
 			await field('accessToken', modal).fill(TOKEN);
-			expect(await fieldsShown()).toStrictEqual(SHORT_FORM);
+			expect(await fieldsShown(modal)).toStrictEqual(SHORT_FORM);
 			await seen(modal, 'For a Pay Trigger with Signed URL enter a Postback Secret');
-		});
 
-		test('shows what the service says once that is turned on', async () => {
+			// It shows what the service says once that is turned on.
 			await turnOn('describeService', modal);
 			await shows(modal, ...DESCRIBED);
-			const added = (await fieldsShown()).filter((name) => !SHORT_FORM.includes(name));
+			const added = (await fieldsShown(modal)).filter((name) => !SHORT_FORM.includes(name));
 			expect(added).toStrictEqual(DESCRIBED);
-		});
 
-		// credential/credentialTest.test.ts and parameters/ have all that cannot be used.
-		test('whose words lack a field fails its test, and says so', async () => {
+			// One whose words lack a field fails its test, and says so. credential/credentialTest.test.ts and parameters/ have
+			// all that cannot be used.
 			await field('paidValues', modal).fill('paid\nSettled');
 			await field('failedValues', modal).fill('failed\nrefused');
 			await saveFailing(
 				modal,
 				'The Status Field of the Pay API credential and its values must both be there',
 			);
-		});
 
-		test('shows how the service signs, and what may go out, once these are turned on', async () => {
+			// It shows how the service signs, and what may go out, once these are turned on.
 			await field('statusField', modal).fill('data.status');
 			await field('amountField', modal).fill('data.amount\ndata.total');
 			await field('failedValues', modal).scrollIntoViewIfNeeded();
@@ -799,18 +795,16 @@ function credentials() {
 			);
 			await turnOn('limitPayments', modal);
 			await shows(modal, 'highestPayment', 'highestSum', 'onlyRecipients');
-		});
 
-		test('with a secret of postbacks asks for the previous one, and says no more what it is for', async () => {
+			// With a secret of postbacks it asks for the previous one, and says no more what it is for.
 			const sentence = modal.getByText('For a Pay Trigger with Signed URL enter a Postback Secret');
 			await sentence.waitFor();
 			await field('previousPostbackSecret', modal).waitFor({ state: 'hidden' });
 			await field('postbackSecret', modal).fill('a secret of thirty characters.');
 			await field('previousPostbackSecret', modal).waitFor();
 			await sentence.waitFor({ state: 'hidden' });
-		});
 
-		test('passes its test once all of it is filled in', async () => {
+			// It passes its test once all of it is filled in.
 			await field('signatureHeader', modal).fill('X-Signature');
 			await field('signatureSecret', modal).fill('the secret of the service');
 			await field('highestPayment', modal).fill('500');

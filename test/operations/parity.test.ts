@@ -5,7 +5,6 @@ import { middleware } from 'express-openapi-validator';
 import { Workflow, type INode, type INodeTypes } from 'n8n-workflow';
 import { parse } from 'yaml';
 import { fieldAt } from '../../nodes/Pay/parameters/label';
-import { externalIdField } from '../../nodes/Pay/parameters/text';
 import { isTree, pathOf, PATHS } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
@@ -94,11 +93,6 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 			const { batchSize, words } = operation;
 			const noun = batchSize === 1 ? words.noun : words.plural;
 			expect(sectionOf('docs/service.md', '## 8. Limits')).toContain(`${batchSize} ${noun}`);
-		});
-
-		test('its External ID is described as what it is of', () => {
-			const field = description.find(({ name }) => name === 'external_id');
-			expect(field?.description).toBe(externalIdField(operation.identifier).description);
 		});
 
 		test('the canvas names it by its words', () => {
