@@ -33,13 +33,6 @@ import { RECIPIENT } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import { DuplicateStore, type StoreHooks } from '../simulation/duplicateStore';
 
-// The second look whether a record lasts comes sooner: nothing else writes to a list here, and 200 payments
-// would wait 300 ms each. RunRecords.test and the simulation look after the real pause.
-jest.mock('../../nodes/Pay/execution/memory/bounds', () => ({
-	...jest.requireActual<object>('../../nodes/Pay/execution/memory/bounds'),
-	SHORTEST_PAUSE_MS: 20,
-}));
-
 /** A node that gives what the test puts in; "code-only", as it has no description to speak of. */
 class Source implements INodeType {
 	description = {
