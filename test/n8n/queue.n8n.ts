@@ -342,20 +342,35 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			statement: RegExp;
 			play: Play;
 			isAfterResponse: boolean;
+			/** How often the payment arrives in all; a record of which nobody knows lets nothing out. */
+			arrives: 0 | 1;
 		}
 		const CUTS: Cut[] = [
-			{ name: 'before the record', statement: RECORD, play: 'cutBefore', isAfterResponse: false },
-			{ name: 'after the record', statement: RECORD, play: 'cutAfter', isAfterResponse: false },
+			{
+				name: 'before the record',
+				statement: RECORD,
+				play: 'cutBefore',
+				isAfterResponse: false,
+				arrives: 1,
+			},
+			{
+				name: 'after the record',
+				statement: RECORD,
+				play: 'cutAfter',
+				isAfterResponse: false,
+				arrives: 0,
+			},
 			{
 				name: 'while the execution is saved',
 				statement: SAVE,
 				play: 'cutBefore',
 				isAfterResponse: true,
+				arrives: 1,
 			},
 		];
 		test.each(CUTS)(
 			'cut $name: neither Retry On Fail nor a second execution pays twice',
-			async ({ statement, play, isAfterResponse }) => {
+			async ({ statement, play, isAfterResponse, arrives }) => {
 				const external_id = randomUUID();
 				if (!isAfterResponse) payments.playOnce(statement, play);
 				sandbox.faultFor = () => {
@@ -368,7 +383,8 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				sandbox.faultFor = undefined;
 				await list.send([external_id]);
 				await list.settled();
-				expect(payments.arrivals(external_id)).toBeLessThanOrEqual(1);
+				const told = [payments.arrivals(external_id), await payments.outcomeOf(list)];
+				expect(told).toStrictEqual([arrives, 'duplicate']);
 			},
 		);
 
@@ -455,11 +471,14 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 	nightly.describe('a worker', () => {
 		test('frozen while it records a payment: it does not arrive twice, also when it is run again', async () => {
-			const { arrived } = await payments.strikeWhilePaying({
+			const { arrived, outcome } = await payments.strikeWhilePaying({
 				how: 'frozen',
 				at: 'within the record',
 			});
-			expect(arrived).toBeLessThanOrEqual(1);
+			// Another worker may have taken it over. Else nothing was sent, for nobody knows what became of the record.
+			const oncePaid = [1, 'duplicate'];
+			const neverSent = [0, 'duplicate'];
+			expect([oncePaid, neverSent]).toContainEqual([arrived, outcome]);
 		});
 
 		test('killed with a payment in flight: the list is run again, and each arrives once', async () => {

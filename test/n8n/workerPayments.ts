@@ -225,6 +225,15 @@ export class WorkerPayments {
 		);
 	}
 
+	/** The outcome of the only payment of a list's newest execution, be it an item's or that of its error. */
+	async outcomeOf(list: PaymentList): Promise<unknown> {
+		const execution = await this.main.execution(await list.newestId());
+		const { error } = execution.data.resultData as {
+			error?: { context?: { data?: { outcome?: unknown } } };
+		};
+		return outcomesOf(execution)[0] ?? error?.context?.data?.outcome;
+	}
+
 	/** What the newest execution of a list says, to be printed: its status, its outcomes and its error. */
 	async summaryOf(list: PaymentList): Promise<string> {
 		const execution = await this.main.execution(await list.newestId());
@@ -323,7 +332,8 @@ export class WorkerPayments {
 		await list.send([external_id]);
 		await list.settled();
 		const again = await this.summaryOf(list);
-		return { arrivedFirst, arrived: this.arrivals(external_id), first, again };
+		const outcome = await this.outcomeOf(list);
+		return { arrivedFirst, arrived: this.arrivals(external_id), first, again, outcome };
 	}
 
 	/** Sends a payment; gives the worker that makes it, as it stands at the given step. */
