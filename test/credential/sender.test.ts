@@ -525,7 +525,7 @@ describe('a template of what is signed', () => {
 		expect(faultOf(credential, forged)).toBeDefined();
 	});
 
-	const NONCE = 'the header x-nonce holds what stands beside it in Signed Template';
+	const NONCE = 'the header x-nonce holds what stands beside it in the signed content';
 	test.each<{
 		what: string;
 		credential: PayCredential;

@@ -11,7 +11,7 @@ function signed(template: string, timestampHeader: string | undefined, request: 
 	const content = readTemplate(template, timestampHeader !== undefined);
 	const { body, ...headers } = request;
 	const all = { headers, method: 'POST', path: '/webhook/7' };
-	const result = signedBytes(content, timestampHeader, all, Buffer.from(body));
+	const result = signedBytes({ content, timestampHeader }, all, Buffer.from(body));
 	return 'bytes' in result ? Buffer.concat(result.bytes).toString('latin1') : undefined;
 }
 

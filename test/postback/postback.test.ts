@@ -122,7 +122,7 @@ describe('what would let a reader of the execution call again is left out', () =
 				headers: { 'x-hook': 'abc', 'x-echo': 'abc', 'x-long': 'a secret of the service' },
 				body: '{"echo":"a secret of the service","word":"abc"}',
 			},
-			{ provingHeader: 'x-hook', secrets: ['abc', 'a secret of the service'] },
+			{ provingHeaders: ['x-hook'], secrets: ['abc', 'a secret of the service'] },
 		);
 		expect(shown).toStrictEqual({ 'x-hook': '***', 'x-echo': 'abc', 'x-long': '***' });
 		expect(body).toStrictEqual({ echo: '***', word: 'abc' });

@@ -173,6 +173,22 @@ const SECRETS_HINT = 'While it is being replaced: the old one and the new one, o
 
 const inHeader = { displayOptions: { show: { senderCheck: ['secretHeader'] } } };
 const signed = { displayOptions: { show: { senderCheck: ['signature'] } } };
+/** All that is signed in another way than the public standard, which needs nothing but the secret. */
+const OWN_FORMS = ['body', 'timestampAndBody', 'template'];
+const signedInItsOwnForm = {
+	displayOptions: { show: { senderCheck: ['signature'], signedContent: OWN_FORMS } },
+};
+
+/** Shown in two places of the form, for n8n knows no "or" between the fields that it depends on. */
+const signatureSecret = (
+	field: Pick<INodeProperties, 'placeholder' | 'displayOptions' | 'description'>,
+) =>
+	text({
+		displayName: 'Signature Secret',
+		name: 'signatureSecret',
+		typeOptions: { password: true, rows: 2 },
+		...field,
+	});
 
 /** How the service shows that a notification is its own: none of these may be an expression in a wait's credential. */
 export const senderFields: INodeProperties[] = [
@@ -216,11 +232,42 @@ export const senderFields: INodeProperties[] = [
 		...inHeader,
 		description: `All that stands in that header, a word such as Bearer too. ${SECRETS_HINT}.`,
 	}),
+	{
+		displayName: 'Signed Content',
+		name: 'signedContent',
+		type: 'options',
+		options: [
+			{
+				name: 'Body',
+				value: 'body',
+				description: 'The bytes of the body as they came',
+			},
+			{
+				name: 'Standard Webhooks',
+				value: 'standardWebhooks',
+				description:
+					'The public standard of Svix and many other services: they send the headers webhook-signature and webhook-timestamp, or svix-signature and svix-timestamp',
+			},
+			{
+				name: 'Template',
+				value: 'template',
+				description: 'Several parts of the request, put together',
+			},
+			{
+				name: 'Timestamp and Body',
+				value: 'timestampAndBody',
+				description: 'The timestamp, a point, then the body',
+			},
+		],
+		default: 'body',
+		...signed,
+		description: 'What the service signs',
+	},
 	text({
 		displayName: 'Signature Header',
 		name: 'signatureHeader',
 		placeholder: 'e.g. X-Signature',
-		...signed,
+		...signedInItsOwnForm,
 		description:
 			'Header that holds the signature: hexadecimal or base64, with a prefix such as "sha256=" or without, alone or among others',
 	}),
@@ -238,53 +285,46 @@ export const senderFields: INodeProperties[] = [
 			},
 		],
 		default: 'sha256',
-		...signed,
+		...signedInItsOwnForm,
 		description: 'How the service makes the signature',
 	},
-	text({
-		displayName: 'Signature Secret',
-		name: 'signatureSecret',
-		typeOptions: { password: true, rows: 2 },
+	signatureSecret({
 		placeholder: 'e.g. whsec_7c9e6679f5d14f2b8a3e',
 		displayOptions: {
-			show: { senderCheck: ['signature'], signatureAlgorithm: ['sha256', 'sha512'] },
+			show: {
+				senderCheck: ['signature'],
+				signedContent: OWN_FORMS,
+				signatureAlgorithm: ['sha256', 'sha512'],
+			},
 		},
 		description: `Secret that the service gave you for its notifications. ${SECRETS_HINT}.`,
+	}),
+	signatureSecret({
+		placeholder: 'e.g. whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+		// Where one of the two is an expression, n8n shows the field above, and once is enough.
+		displayOptions: {
+			hide: {
+				senderCheck: ['none', 'secretHeader', AN_EXPRESSION],
+				signedContent: [...OWN_FORMS, AN_EXPRESSION],
+			},
+		},
+		description: `Secret that the service gave you for its notifications: base64, mostly after whsec_. ${SECRETS_HINT}.`,
 	}),
 	text({
 		displayName: 'Signature Public Key',
 		name: 'signaturePublicKey',
 		typeOptions: { rows: 4 },
 		placeholder: 'e.g. -----BEGIN PUBLIC KEY-----…-----END PUBLIC KEY-----',
-		displayOptions: { show: { senderCheck: ['signature'], signatureAlgorithm: ['rsaSha256'] } },
+		displayOptions: {
+			show: {
+				senderCheck: ['signature'],
+				signedContent: OWN_FORMS,
+				signatureAlgorithm: ['rsaSha256'],
+			},
+		},
 		description:
 			'Public key of the service, or its certificate, as PEM; its line breaks may be missing. While it is being replaced: both, one behind the other.',
 	}),
-	{
-		displayName: 'Signed Content',
-		name: 'signedContent',
-		type: 'options',
-		options: [
-			{
-				name: 'Body',
-				value: 'body',
-				description: 'The bytes of the body as they came',
-			},
-			{
-				name: 'Template',
-				value: 'template',
-				description: 'Several parts of the request, put together',
-			},
-			{
-				name: 'Timestamp and Body',
-				value: 'timestampAndBody',
-				description: 'The timestamp, a point, then the body',
-			},
-		],
-		default: 'body',
-		...signed,
-		description: 'What the service signs',
-	},
 	text({
 		displayName: 'Signed Template',
 		name: 'signedTemplate',

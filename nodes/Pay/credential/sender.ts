@@ -18,8 +18,16 @@ import {
 	signedBytes,
 	signedHeadersOf,
 	type SignedContent,
+	type SignedForm,
 	type SignedRequest,
 } from './signedContent';
+import {
+	faultOfStandard,
+	looksStandard,
+	STANDARD_FORMS,
+	standardKey,
+	standardSignaturesIn,
+} from './standardWebhooks';
 import { chosenIn, wrongInCredential } from './wrongField';
 
 /*
@@ -40,13 +48,14 @@ interface SecretHeader {
 /** How a service signs what it sends. */
 interface SignatureRule {
 	is: 'signature';
-	/** The header that holds the signature, in small letters. */
-	header: string;
+	/** The first one whose header is there counts: the public standard has two sets of names. */
+	forms: readonly [SignedForm, ...SignedForm[]];
+	/** Whether the header is written as the public standard has it. */
+	isStandard: boolean;
 	/** One signature of several is enough: while a secret or key is replaced, two count. */
-	keys: { hmac: 'sha256' | 'sha512'; secrets: string[] } | { publicKeys: KeyObject[] };
-	content: SignedContent;
-	/** The header of the time that is signed too, in small letters; absent where none is. */
-	timestampHeader?: string;
+	keys:
+		| { hmac: 'sha256' | 'sha512'; secrets: Array<string | Buffer> }
+		| { publicKeys: KeyObject[] };
 }
 
 /** How genuine postbacks are told by their sender. */
@@ -162,10 +171,13 @@ const TIMESTAMP_AND_BODY: SignedContent = [
 	{ is: 'body' },
 ];
 
-type ContentOfRule = Pick<SignatureRule, 'content' | 'timestampHeader'>;
+/** What is signed beside the signature's own header, whose name is read apart. */
+type OwnForm = Omit<SignedForm, 'header'>;
 
-function readContentRule(credential: PayCredential): ContentOfRule {
-	const choice = chosenIn(credential, 'signedContent', ['body', 'timestampAndBody', 'template']);
+function readOwnForm(
+	credential: PayCredential,
+	choice: 'body' | 'timestampAndBody' | 'template',
+): OwnForm {
 	if (choice === 'body') return { content: BODY };
 	if (choice === 'timestampAndBody') {
 		return {
@@ -175,20 +187,41 @@ function readContentRule(credential: PayCredential): ContentOfRule {
 	}
 	const { timestampHeader = '', signedTemplate } = credential;
 	const hasTimestamp = String(timestampHeader).trim() !== '';
-	const rule: ContentOfRule = { content: readTemplate(signedTemplate, hasTimestamp) };
-	if (hasTimestamp) rule.timestampHeader = headerIn(credential, 'timestampHeader');
-	return rule;
+	const form: OwnForm = { content: readTemplate(signedTemplate, hasTimestamp) };
+	if (hasTimestamp) form.timestampHeader = headerIn(credential, 'timestampHeader');
+	return form;
 }
 
+const signedContentOf = (credential: PayCredential) =>
+	chosenIn(credential, 'signedContent', [
+		'body',
+		'standardWebhooks',
+		'timestampAndBody',
+		'template',
+	]);
+
 function readSignatureRule(credential: PayCredential): SignatureRule {
+	const choice = signedContentOf(credential);
+	if (choice === 'standardWebhooks') {
+		const secrets = secretsIn(credential, 'signatureSecret').map(standardKey);
+		const keys = { hmac: 'sha256' as const, secrets };
+		return { is: 'signature', forms: STANDARD_FORMS, isStandard: true, keys };
+	}
 	const algorithm = chosenIn(credential, 'signatureAlgorithm', ['sha256', 'sha512', 'rsaSha256']);
 	const keys =
 		algorithm === 'rsaSha256'
 			? { publicKeys: readPublicKeys(credential) }
 			: { hmac: algorithm, secrets: readSecrets(credential) };
-	const { content, timestampHeader } = readContentRule(credential);
-	const header = headerIn(credential, 'signatureHeader');
-	return { is: 'signature', header, keys, content, timestampHeader };
+	const ownForm = readOwnForm(credential, choice);
+	const form = { ...ownForm, header: headerIn(credential, 'signatureHeader') };
+	return { is: 'signature', forms: [form], isStandard: false, keys };
+}
+
+/** The headers that a service signs, of one request or of another. Throws an InputError. Reads no secret. */
+function signedHeadersIn(credential: PayCredential): string[] {
+	const choice = signedContentOf(credential);
+	if (choice === 'standardWebhooks') return STANDARD_FORMS.flatMap(signedHeadersOf);
+	return signedHeadersOf(readOwnForm(credential, choice));
 }
 
 /**
@@ -203,25 +236,28 @@ export function readSenderRule(credential: PayCredential): SenderRule | undefine
 
 /** As {@link readSenderRule}, from the credential of a wait, whose expressions n8n leaves as text. */
 export function readSenderRuleOfWait(credential: PayCredential): SenderRule | undefined {
+	const asText = { ...credential };
 	for (const { name } of senderFields) {
 		const value = credential[name];
-		if (typeof value === 'string' && value.startsWith('=')) {
+		if (typeof value !== 'string' || !value.startsWith('=')) continue;
+		// Refused when it is read: what was left in a field that the form hides counts for nothing.
+		const get = () => {
 			throw wrongInCredential(
 				name,
 				'holds an expression, which is not resolved for a wait',
 				'Enter it as text, select another credential in the wait, or use a Pay Trigger.',
 			);
-		}
+		};
+		Object.defineProperty(asText, name, { get });
 	}
-	return readSenderRule(credential);
+	return readSenderRule(asText);
 }
 
 /** A path that looks at something else than a body. */
 const BESIDE_BODY = /^(?:postback\.)?(headers|query)(?:[.[](.*))?$/i;
 
 /** The first path that looks at what the service does not sign; undefined where there is none. */
-function unsignedPath(field: string, content: SignedContent): string | undefined {
-	const signed = signedHeadersOf(content);
+function unsignedPath(field: string, signed: string[]): string | undefined {
 	return field.split('\n').find((path) => {
 		const [, part, name = ''] = BESIDE_BODY.exec(path) ?? [];
 		if (part === undefined) return false;
@@ -241,10 +277,10 @@ const NAME_A_FIELD = 'Name a field of the body.';
  */
 export function refuseUnsignedFields(credential: PayCredential, words?: StatusWords): void {
 	if (words === undefined || senderCheckOf(credential) !== 'signature') return;
-	refuseUnsignedWords(words, readContentRule(credential).content);
+	refuseUnsignedWords(words, signedHeadersIn(credential));
 }
 
-function refuseUnsignedWords(words: StatusWords, content: SignedContent): void {
+function refuseUnsignedWords(words: StatusWords, signed: string[]): void {
 	const fields = {
 		statusField: words.field,
 		refundField: words.refundField,
@@ -252,7 +288,7 @@ function refuseUnsignedWords(words: StatusWords, content: SignedContent): void {
 		idField: words.idField,
 	};
 	for (const [name, field = ''] of Object.entries(fields)) {
-		const path = unsignedPath(field, content);
+		const path = unsignedPath(field, signed);
 		if (path === undefined) continue;
 		throw wrongInCredential(name, unsigned(path), NAME_A_FIELD);
 	}
@@ -268,41 +304,65 @@ export function refuseUnsignedMatch(
 	words?: StatusWords,
 ): void {
 	if (rule?.is !== 'signature') return;
-	if (words !== undefined) refuseUnsignedWords(words, rule.content);
+	const signed = rule.forms.flatMap(signedHeadersOf);
+	if (words !== undefined) refuseUnsignedWords(words, signed);
 	if (match === undefined || !('field' in match)) return;
-	const path = unsignedPath(match.field, rule.content);
+	const path = unsignedPath(match.field, signed);
 	if (path === undefined) return;
 	throw wrongField(matchField, unsigned(path), NAME_A_FIELD);
 }
 
+type Headers = Readonly<Record<string, unknown>>;
+
+/** The form in which a request is signed: the first one whose header is there, or would have to be. */
+function formOf({ forms }: SignatureRule, headers: Headers): SignedForm {
+	return forms.find(({ header }) => headerText(headers[header]).trim() !== '') ?? forms[0];
+}
+
+/** The headers that hold a proof of the sender. */
+const provingHeadersOf = (rule: SenderRule): string[] =>
+	rule.is === 'signature' ? rule.forms.map(({ header }) => header) : [rule.header];
+
 /** What a checked sender means for what is read of its postback, and shown of it. */
-export function knownOfSender(rule: SenderRule | undefined) {
+export function knownOfSender(rule: SenderRule | undefined, headers: Headers) {
 	return {
 		isSignedByService: rule?.is === 'signature',
-		signedHeaders: rule?.is === 'signature' ? signedHeadersOf(rule.content) : [],
+		signedHeaders: rule?.is === 'signature' ? signedHeadersOf(formOf(rule, headers)) : [],
 		// A signature too: with it and the body, a reader of the execution could call again.
-		provingHeader: rule?.header,
+		provingHeaders: rule === undefined ? [] : provingHeadersOf(rule),
 		secrets: rule?.is === 'secretHeader' ? rule.values : [],
 	};
 }
 
 const digestOf = (text: string) => createHash('sha256').update(text, 'latin1').digest();
 
+/** A hint for the log: what comes is signed as the public standard says, and something else is set. */
+const standardInWords = (headers: Headers) =>
+	looksStandard(headers)
+		? '. It has the headers of Standard Webhooks: if your service speaks that, set Check the Sender to Signature and Signed Content to Standard Webhooks'
+		: '';
+
+/** Why a request without the header that proves its sender is refused, in words for a log. */
+function missingInWords(rule: SenderRule, headers: Headers): string {
+	const isStandard = rule.is === 'signature' && rule.isStandard;
+	const [header, ...others] = provingHeadersOf(rule);
+	const names = [`the header ${header}`, ...others].join(' or ');
+	return `${names} is missing${isStandard ? '' : standardInWords(headers)}`;
+}
+
 /**
  * Why a request cannot be the service's, as far as its headers say, in words for a log, without a secret;
  * undefined where it may be. With it a body need not be read. Compares in constant time.
  */
-export function headerFault(
-	rule: SenderRule,
-	headers: Readonly<Record<string, unknown>>,
-): string | undefined {
-	const sent = headerText(headers[rule.header]).trim();
-	if (sent === '') return `the header ${rule.header} is missing`;
+export function headerFault(rule: SenderRule, headers: Headers): string | undefined {
+	const header = rule.is === 'signature' ? formOf(rule, headers).header : rule.header;
+	const sent = headerText(headers[header]).trim();
+	if (sent === '') return missingInWords(rule, headers);
 	if (rule.is === 'signature') return undefined;
 	const found = digestOf(sent);
 	// All are compared: how long that takes says nothing of which one it was.
 	const matches = rule.values.filter((value) => timingSafeEqual(digestOf(value), found));
-	return matches.length > 0 ? undefined : `the header ${rule.header} has another value`;
+	return matches.length > 0 ? undefined : `the header ${header} has another value`;
 }
 
 /** More values than a service puts into one header. */
@@ -330,7 +390,7 @@ function bytesIn(text: string, length: number): Buffer | undefined {
 function isHmac(
 	values: string[],
 	algorithm: 'sha256' | 'sha512',
-	secret: string,
+	secret: string | Buffer,
 	bytes: Buffer[],
 ): boolean {
 	const hmac = createHmac(algorithm, secret);
@@ -397,16 +457,22 @@ export function signatureFault(
 	if (!Buffer.isBuffer(body)) return BYTES_ARE_GONE;
 	// One signature of an empty body would fit every request without a body, whatever its query says.
 	if (body.length === 0) return 'there is no body that could be signed';
-	const { header, keys, content, timestampHeader } = rule;
+	const { keys, isStandard } = rule;
+	const form = formOf(rule, request.headers);
+	const { header } = form;
 	const sent = headerText(request.headers[header]);
-	if (sent.trim() === '') return `the header ${header} is missing`;
-	const signed = signedBytes(content, timestampHeader, request, body);
+	if (sent.trim() === '') return missingInWords(rule, request.headers);
+	const wrongStandard = isStandard ? faultOfStandard(form, request.headers) : undefined;
+	if (wrongStandard !== undefined) return wrongStandard;
+	const signed = signedBytes(form, request, body);
 	if ('fault' in signed) return signed.fault;
-	const values = signaturesIn(sent);
+	const values = isStandard ? standardSignaturesIn(sent) : signaturesIn(sent);
 	const isGenuine =
 		'hmac' in keys
 			? keys.secrets.some((secret) => isHmac(values, keys.hmac, secret, signed.bytes))
 			: keys.publicKeys.some((key) => isRsaSignature(values, key, signed.bytes));
 	if (isGenuine) return undefined;
-	return `the header ${header} holds no signature of this body${otherKindInWords(values, rule)}`;
+	const none = `the header ${header} holds no signature of this body`;
+	if (isStandard) return none;
+	return none + otherKindInWords(values, rule) + standardInWords(request.headers);
 }

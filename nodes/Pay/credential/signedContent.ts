@@ -16,6 +16,17 @@ type SignedPart =
 /** What a service signs, part by part. */
 export type SignedContent = SignedPart[];
 
+/** Where a signature is in a request, and what it signs. */
+export interface SignedForm {
+	/** The header that holds the signature, in small letters. */
+	header: string;
+	content: SignedContent;
+	/** The header of the time that is signed too, in small letters; absent where none is. */
+	timestampHeader?: string;
+	/** Whether that header holds the time and nothing else, so that all of it is signed. */
+	isTimestampAlone?: boolean;
+}
+
 /** What is signed of a request beside its body. */
 export interface SignedRequest {
 	/** By their names in small letters. */
@@ -85,8 +96,10 @@ function checkTemplate(content: SignedContent, hasTimestamp: boolean): void {
 }
 
 /** The headers that are signed, by their names in small letters. */
-export function signedHeadersOf(content: SignedContent): string[] {
+export function signedHeadersOf(form: Omit<SignedForm, 'header'>): string[] {
+	const { content, timestampHeader, isTimestampAlone } = form;
 	const names: string[] = [];
+	if (isTimestampAlone && timestampHeader !== undefined) names.push(timestampHeader);
 	for (const part of content) {
 		if (part.is === 'header') names.push(part.name);
 	}
@@ -150,8 +163,7 @@ const bytesOf = (text: string) => Buffer.from(text, 'latin1');
 
 /** The bytes that are signed, or why these cannot be those that the service signed. */
 export function signedBytes(
-	content: SignedContent,
-	timestampHeader: string | undefined,
+	{ content, timestampHeader }: Omit<SignedForm, 'header'>,
 	request: SignedRequest,
 	body: Buffer,
 ): { bytes: Buffer[] } | { fault: string } {
@@ -175,7 +187,7 @@ export function signedBytes(
 				if (value.trim() === '') return { fault: `the header ${part.name} is missing` };
 				if (holdsBorder(value, before, after)) {
 					return {
-						fault: `the header ${part.name} holds what stands beside it in Signed Template`,
+						fault: `the header ${part.name} holds what stands beside it in the signed content`,
 					};
 				}
 				bytes.push(bytesOf(value));

@@ -24,8 +24,8 @@ export interface PostbackContext {
 	/** Whether the service's own signature was verified, and of which headers beside the body. */
 	isSignedByService: boolean;
 	signedHeaders?: string[];
-	/** The header that proves who sent it, in small letters, and the secrets that may stand in it. */
-	provingHeader?: string;
+	/** The headers that prove who sent it, in small letters, and the secrets that may stand in them. */
+	provingHeaders?: string[];
 	secrets?: string[];
 }
 
@@ -57,7 +57,7 @@ export async function parsePostback(
 		resumeToken,
 		isSignedByService,
 		signedHeaders = [],
-		provingHeader,
+		provingHeaders = [],
 		secrets = [],
 	}: PostbackContext,
 ): Promise<Postback> {
@@ -72,8 +72,8 @@ export async function parsePostback(
 	const hidden = [secret, resumeToken, ...secrets].filter((each) => each !== undefined);
 	const named = withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER);
 	// However short it is: a search for it could replace words.
-	if (provingHeader !== undefined && Object.hasOwn(named, provingHeader)) {
-		named[provingHeader] = '***';
+	for (const name of provingHeaders) {
+		if (Object.hasOwn(named, name)) named[name] = '***';
 	}
 	const unhidden = {
 		query: withoutSecrets(query, SECRET_PARAMETER),

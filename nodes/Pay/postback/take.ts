@@ -78,6 +78,7 @@ export async function take(
 		const responded = await respondIfChallenge(context, reference, terms);
 		return responded ?? refuseWrongSender(context, wrongBody);
 	}
-	const postback = await readPostback(context, content, { ...knownOfSender(sender), resumeToken });
+	const known = { ...knownOfSender(sender, headersOf(context)), resumeToken };
+	const postback = await readPostback(context, content, known);
 	return judgePostback(postback, reference, statusWords);
 }
