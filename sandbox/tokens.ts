@@ -44,31 +44,15 @@ class Rejection extends Error {
 	}
 }
 
-function decoded(text: string): string {
-	return decodeURIComponent(text.replaceAll('+', ' '));
-}
-
-/**
- * Reads the client's name and secret from HTTP Basic.
- * @param isEncoded whether they are form-encoded in it, as RFC 6749, 2.3.1 has it
- */
-function clientInHeader(authorization: string, isEncoded: boolean): [string, string] {
+/** Reads the client's name and secret from HTTP Basic (RFC 7617), as they are: so real services do. */
+function clientInHeader(authorization: string): [string, string] {
 	const [, base64] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(authorization) ?? [];
 	const [, id, secret] =
 		/^([^:]*):(.*)$/s.exec(Buffer.from(base64 ?? '', 'base64').toString()) ?? [];
 	if (id === undefined || secret === undefined) {
 		throw new Rejection(401, 'invalid_client', 'The Authorization header is not HTTP Basic');
 	}
-	if (!isEncoded) return [id, secret];
-	try {
-		return [decoded(id), decoded(secret)];
-	} catch {
-		throw new Rejection(
-			401,
-			'invalid_client',
-			'ID and secret must be form-encoded (RFC 6749, 2.3.1)',
-		);
-	}
+	return [id, secret];
 }
 
 /** The parameters of a JSON body: an illustration, since RFC 6749 knows forms only. */
@@ -203,7 +187,7 @@ export class Tokens {
 		const [id, secret] =
 			authorization === undefined
 				? [parameters.get('client_id'), parameters.get('client_secret')]
-				: clientInHeader(authorization, clientAuthentication !== 'headerJson');
+				: clientInHeader(authorization);
 		if (id !== clientId || secret !== clientSecret) {
 			throw new Rejection(401, 'invalid_client', 'No client has this ID and secret');
 		}

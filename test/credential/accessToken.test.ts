@@ -325,7 +325,7 @@ describe('failures', () => {
 	])('the words of the endpoint are told: $what', async ({ body, words }) => {
 		const { post } = endpoint(() => ({ statusCode: 415, body }));
 		expect((await failureOf(account(), post)).advice).toBe(
-			`The endpoint said: ${words}. Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body".`,
+			`The endpoint said: ${words}. Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body". For a secret with + or %, try "Body" first.`,
 		);
 	});
 
@@ -376,30 +376,30 @@ function secretsOf({ token }: Account): string[] {
 	if (!('clientCredentials' in token)) return [];
 	const { clientId, clientSecret } = token.clientCredentials;
 	const encoded = new URLSearchParams({ '': clientSecret }).toString().slice(1);
-	const pair = `${new URLSearchParams({ '': clientId }).toString().slice(1)}:${encoded}`;
-	const plainPair = `${clientId}:${clientSecret}`;
-	return [clientSecret, encoded, ...[pair, plainPair].map((each) => btoaUtf8(each))];
+	return [clientSecret, encoded, btoaUtf8(`${clientId}:${clientSecret}`)];
 }
 
-describe('the request (RFC 6749, sections 2.3.1 and 4.4.2)', () => {
-	test('in the header: ID and secret are form-encoded before they are joined', async () => {
+describe('the request (RFC 6749, section 4.4.2)', () => {
+	test('in the header: ID and secret as they are, as n8n and other clients send them', async () => {
 		const { post, posted } = endpoint();
-		await bearerToken(account({ clientId: 'a:b c', scope: 'one two' }), post);
+		await bearerToken(account({ clientId: 'a b+c==', scope: 'one two' }), post);
 		const [{ url, headers, body }] = posted as [Posted];
 		expect(url).toBe('https://id.example.com/token');
-		const [id, secret] = Buffer.from(headers.Authorization!.slice(6), 'base64')
-			.toString()
-			.split(':');
-		expect(new URLSearchParams(`id=${id}&secret=${secret}`).get('id')).toBe('a:b c');
-		expect(new URLSearchParams(`id=${id}&secret=${secret}`).get('secret')).toBe(SECRET);
+		expect(headers).toStrictEqual({
+			'Content-Type': 'application/x-www-form-urlencoded',
+			Accept: 'application/json',
+			Authorization: `Basic ${btoaUtf8(`a b+c==:${SECRET}`)}`,
+		});
 		expect(Object.fromEntries(new URLSearchParams(body))).toStrictEqual({
 			grant_type: 'client_credentials',
 			scope: 'one two',
 		});
-		expect(headers).toMatchObject({
-			'Content-Type': 'application/x-www-form-urlencoded',
-			Accept: 'application/json',
-		});
+	});
+
+	test('in the header: the example of RFC 7617, section 2', async () => {
+		const { post, posted } = endpoint();
+		await bearerToken(account({ clientId: 'Aladdin', clientSecret: 'open sesame' }), post);
+		expect(posted[0]?.headers.Authorization).toBe('Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==');
 	});
 
 	test('as JSON: all of it is in the body, and no header holds it', async () => {

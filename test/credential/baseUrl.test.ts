@@ -16,7 +16,19 @@ test.each([
 	},
 	{
 		given: 'https://api.example.com/v2',
+		used: 'https://api.example.com',
+	},
+	{
+		given: 'https://api.example.com/bank/v2/',
+		used: 'https://api.example.com/bank',
+	},
+	{
+		given: 'https://api.example.com/v2/v2/pay/qrcode',
 		used: 'https://api.example.com/v2',
+	},
+	{
+		given: 'https://api.example.com/apiv2',
+		used: 'https://api.example.com/apiv2',
 	},
 	{
 		given: 'https://gw.example.com/v2/tenant',

@@ -162,9 +162,9 @@ test.each<{ what: string; more: object; expected: object }>([
 		expected: { scope: 'a b' },
 	},
 	{
-		what: 'secrets sent in the body',
-		more: { clientAuthentication: 'body' },
-		expected: { sendIn: 'body' },
+		what: 'secrets sent in the body, where an ID may have a colon',
+		more: { clientAuthentication: 'body', clientId: 'shop:1' },
+		expected: { sendIn: 'body', clientId: 'shop:1' },
 	},
 ])('client credentials: $what', ({ more, expected }) => {
 	const { token } = readAccount({ ...CLIENT, ...more });
@@ -334,6 +334,12 @@ test.each<{ what: string; credential: object; field: string; message: string }>(
 		message:
 			'The Client Authentication of the Pay API credential must be body, header, headerJson or json',
 	},
+	...['header', 'headerJson'].map((clientAuthentication) => ({
+		what: `a client ID with a colon, sent as ${clientAuthentication}`,
+		credential: { ...CLIENT, clientAuthentication, clientId: 'shop:1' },
+		field: 'clientId',
+		message: 'The Client ID of the Pay API credential holds a ":", which ends the ID in a header',
+	})),
 	{
 		what: 'another way of authentication',
 		credential: { ...BASE, authentication: 'basic' },

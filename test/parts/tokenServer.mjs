@@ -5,6 +5,9 @@ import { createServer } from 'node:http';
 const [file, secret] = process.argv.slice(2);
 const { Provider } = await import(file);
 
+// It decodes a pair in the header, as RFC 6749 has it, which clients send as it is.
+const withoutPlusAndPercent = secret.replace(/[+%]/g, '');
+
 const client = (client_id, token_endpoint_auth_method, more = {}) => ({
 	client_id,
 	client_secret: secret,
@@ -24,10 +27,14 @@ const issuer = `http://127.0.0.1:${await listen(front)}`;
 const scope = 'pay.read pay.write';
 const provider = new Provider(issuer, {
 	clients: [
-		client('basic:+%&', 'client_secret_basic', { scope }),
+		client('basic', 'client_secret_basic', { scope, client_secret: withoutPlusAndPercent }),
+		client('strict', 'client_secret_basic', { scope }),
 		client('post', 'client_secret_post', { scope }),
-		client('reader', 'client_secret_basic', { scope: 'pay.read' }),
-		client('none', 'client_secret_basic'),
+		client('reader', 'client_secret_basic', {
+			scope: 'pay.read',
+			client_secret: withoutPlusAndPercent,
+		}),
+		client('none', 'client_secret_basic', { client_secret: withoutPlusAndPercent }),
 	],
 	scopes: ['pay.read', 'pay.write'],
 	features: { clientCredentials: { enabled: true }, devInteractions: { enabled: false } },

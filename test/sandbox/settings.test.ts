@@ -266,11 +266,8 @@ describe('the token endpoint', () => {
 	const CLIENT = { clientId: 'client', clientSecret: 'sécret +:%' };
 	const GRANT = { grant_type: 'client_credentials' };
 	const form = (fields: Record<string, string>) => new URLSearchParams(fields).toString();
-	/** Form-encoded before it is joined, as RFC 6749, 2.3.1 has it. */
-	const basic = ({ clientId, clientSecret }: typeof CLIENT) => {
-		const encoded = (text: string) => form({ x: text }).slice(2);
-		return `Basic ${Buffer.from(`${encoded(clientId)}:${encoded(clientSecret)}`).toString('base64')}`;
-	};
+	const basic = ({ clientId, clientSecret }: typeof CLIENT) =>
+		`Basic ${Buffer.from(`${clientId}:${clientSecret}`).toString('base64')}`;
 	const inBody = { client_id: CLIENT.clientId, client_secret: CLIENT.clientSecret };
 
 	async function ask(

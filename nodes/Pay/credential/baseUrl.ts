@@ -34,8 +34,8 @@ export function parseServiceUrl(value: unknown, field: string, allowHttp: boolea
 
 /** One segment of a path, of characters that need no encoding. */
 const SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
-/** What people paste who copy the address of an operation. */
-const PASTED_TAIL = new RegExp(`/v2/([^/]+)/(?:${PATHS.join('|')})/*$`);
+/** What people paste who copy the address of an operation, or all that two of them have in common. */
+const PASTED_TAIL = new RegExp(`/v2(?:/([^/]+)/(?:${PATHS.join('|')}))?/*$`);
 
 /** Reads the scheme's name, for which the document's paths have "pay"; throws an InputError. */
 export function parseSchemeName(value: unknown): string {
@@ -48,7 +48,7 @@ export function parseSchemeName(value: unknown): string {
 	);
 }
 
-/** Reads {base_url} without trailing slashes and the pasted path of an operation. Throws an InputError. */
+/** Reads {base_url} without trailing slashes, /v2 and the pasted path of an operation. Throws an InputError. */
 export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
 	const url = parseServiceUrl(value, 'baseUrl', allowHttp);
 	if (url.search !== '') {

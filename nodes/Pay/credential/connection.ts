@@ -23,6 +23,10 @@ export interface ClientCredentials {
 	sendIn: (typeof CLIENT_AUTHENTICATIONS)[number]['value'];
 }
 
+/** Whether ID and secret are sent as HTTP Basic. */
+export const isSentInHeader = (sendIn: ClientCredentials['sendIn']) =>
+	sendIn === 'header' || sendIn === 'headerJson';
+
 /** A checked credential: where requests go, in whose name, and what the service says. */
 export interface Account extends ServiceDescription {
 	baseUrl: string;
@@ -80,9 +84,17 @@ function parseClientCredentials(credential: PayCredential): ClientCredentials {
 		throw wrongInCredential('clientAuthentication', what, CHOOSE_IN_CREDENTIAL);
 	}
 	const allowHttp = credential.allowHttp === true;
+	const clientId = required(credential, 'clientId');
+	if (isSentInHeader(sendIn) && clientId.includes(':')) {
+		throw wrongInCredential(
+			'clientId',
+			'holds a ":", which ends the ID in a header',
+			'Set Client Authentication to Body, or to JSON Body.',
+		);
+	}
 	return {
 		tokenUrl: parseServiceUrl(credential.tokenUrl, 'tokenUrl', allowHttp).href,
-		clientId: required(credential, 'clientId'),
+		clientId,
 		clientSecret: required(credential, 'clientSecret'),
 		scope: String(credential.scope ?? '').trim(),
 		sendIn,

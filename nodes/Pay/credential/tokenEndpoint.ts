@@ -3,7 +3,7 @@ import { isJsonObject, jsonOrText } from '../json';
 import type { TokenPost, TokenResponse } from '../service/client';
 import { reasonInWords, type Reason } from '../service/reason';
 import { redact } from '../service/redact';
-import { TOKEN, type ClientCredentials } from './connection';
+import { isSentInHeader, TOKEN, type ClientCredentials } from './connection';
 import { CLIENT_AUTHENTICATIONS } from './fields';
 
 /* One request for a token by the client credentials grant of OAuth 2.0, and what its response means. */
@@ -27,21 +27,16 @@ const ERROR_CODES = [
 const formEncoded = (text: string) => new URLSearchParams({ '': text }).toString().slice(1);
 
 /**
- * ID and secret as HTTP Basic has them: form-encoded first (RFC 6749, section 2.3.1), and beside a JSON body
- * as they are (RFC 7617), since a service that asks for JSON does not follow RFC 6749.
+ * ID and secret as HTTP Basic has them (RFC 7617): as they are. RFC 6749 has them form-encoded first, and no
+ * client of such services does that: an ID that ends in == got 401.
  */
-function basicPair({ clientId, clientSecret, sendIn }: ClientCredentials): string {
-	const pair =
-		sendIn === 'headerJson'
-			? `${clientId}:${clientSecret}`
-			: `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
-	return Buffer.from(pair).toString('base64');
-}
+const basicPair = ({ clientId, clientSecret }: ClientCredentials) =>
+	Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
 
 /** The request of RFC 6749, section 4.4.2; as JSON the same members, as some services take them. */
 function tokenRequest(client: ClientCredentials) {
 	const { clientId, clientSecret, scope, sendIn } = client;
-	const isInHeader = sendIn === 'header' || sendIn === 'headerJson';
+	const isInHeader = isSentInHeader(sendIn);
 	const isJson = sendIn === 'json' || sendIn === 'headerJson';
 	const members: Record<string, string> = { grant_type: 'client_credentials' };
 	if (scope !== '') members.scope = scope;
@@ -188,7 +183,9 @@ function otherWays({ sendIn }: ClientCredentials): string {
 		else others.push(`"${way.name}"`);
 	}
 	const last = others.pop();
-	return `The credential sends them as Client Authentication "${chosen}". If they are right, choose another one: ${others.join(', ')} or ${last}.`;
+	const ways = `The credential sends them as Client Authentication "${chosen}". If they are right, choose another one: ${others.join(', ')} or ${last}.`;
+	// A service that keeps to RFC 6749 decodes the pair, and reads another secret.
+	return isSentInHeader(sendIn) ? `${ways} For a secret with + or %, try "Body" first.` : ways;
 }
 
 /**
