@@ -73,6 +73,12 @@ const json = (value: unknown): Sent => ({
 	body: JSON.stringify(value),
 });
 
+function signedByService(value: unknown): Sent {
+	const body = JSON.stringify(value);
+	const signature = createHmac('sha256', 'the key of the service').update(body).digest('hex');
+	return { headers: { 'content-type': 'application/json', 'x-signature': signature }, body };
+}
+
 async function call(trigger: Trigger, sent: Sent): Promise<Called> {
 	return await triggerWith(trigger).call(requestOf(sent).request);
 }
@@ -128,6 +134,48 @@ describe('a challenge', () => {
 			text: 'abc',
 		},
 		{
+			what: 'of a ping, whose text is a yes',
+			trigger: { field: 'body.test' },
+			sent: json({ test: true }),
+			text: 'true',
+		},
+		{
+			what: 'of a sender who shows himself by his header',
+			trigger: { authentication: 'sender', credential: BY_HEADER },
+			sent: {
+				headers: { 'content-type': 'application/json', 'x-token': 'the token of the service' },
+				body: '{"challenge":"abc"}',
+			},
+			text: 'abc',
+		},
+		{
+			what: 'of a sender who has signed it',
+			trigger: { authentication: 'sender', credential: BY_SIGNATURE },
+			sent: signedByService({ challenge: 'abc' }),
+			text: 'abc',
+		},
+		{
+			what: 'without authentication, in the query',
+			trigger: { authentication: 'none' },
+			sent: { method: 'GET', query: { challenge: '1158201444' } },
+			text: '1158201444',
+		},
+		{
+			what: 'without authentication, in a header whose name says that it is a secret',
+			trigger: { authentication: 'none', field: 'headers.x-hook-secret' },
+			sent: { headers: { 'x-hook-secret': 'abc' } },
+			text: 'abc',
+		},
+		{
+			what: 'without authentication, in a body of any length that says "paid"',
+			trigger: { authentication: 'none' },
+			sent: {
+				headers: { 'content-type': 'application/json', 'transfer-encoding': 'chunked' },
+				body: JSON.stringify({ challenge: 'abc', status: 'paid', more: ' '.repeat(10_000) }),
+			},
+			text: 'abc',
+		},
+		{
 			what: 'where the sender signs, and has not signed',
 			trigger: { authentication: 'sender', credential: BY_SIGNATURE },
 			sent: json({ challenge: 'abc' }),
@@ -166,9 +214,18 @@ describe('a challenge', () => {
 		"'",
 		'&lt',
 	])('is no mirror for scripts: %j', async (challenge) => {
-		const called = await call({}, json({ challenge }));
-		expect(called).toMatchObject({ result: STARTS_NOTHING, status: 400 });
-		expect(called.text).toBeUndefined();
+		for (const authentication of ['signedUrl', 'none']) {
+			const called = await call({ authentication }, json({ challenge }));
+			expect(called).toMatchObject({ result: STARTS_NOTHING, status: 400 });
+			expect(called.text).toBeUndefined();
+		}
+	});
+
+	test('without authentication, what has no single value there starts the workflow as ever', async () => {
+		for (const challenge of [null, { a: 'b' }, undefined]) {
+			const called = await call({ authentication: 'none' }, json({ challenge, other: 1 }));
+			expect(called.result.workflowData?.flat()).toHaveLength(1);
+		}
 	});
 
 	test.each<{ what: string; trigger?: Trigger; sent: Sent }>([
@@ -295,15 +352,7 @@ describe('a genuine postback is never swallowed', () => {
 		{
 			what: 'its sender has signed it',
 			trigger: { authentication: 'sender', credential: BY_SIGNATURE },
-			sent: {
-				headers: {
-					'content-type': 'application/json',
-					'x-signature': createHmac('sha256', 'the key of the service')
-						.update(JSON.stringify(PAID))
-						.digest('hex'),
-				},
-				body: JSON.stringify(PAID),
-			},
+			sent: signedByService(PAID),
 		},
 	])('"paid" with the field starts the workflow where $what', async ({ trigger, sent }) => {
 		const called = await call(trigger, sent);
@@ -311,15 +360,22 @@ describe('a genuine postback is never swallowed', () => {
 		expect(called.result.webhookResponse).toBe('');
 	});
 
-	test.each<{ what: string; trigger: Trigger; sent: Sent }>([
-		{ what: 'of a proven URL', trigger: {}, sent: { ...json({ challenge: 'abc' }), query } },
-		{
-			what: 'of a trigger without authentication',
-			trigger: { authentication: 'none' },
-			sent: json({ challenge: 'abc' }),
-		},
-	])('one without any field of the credential, $what, starts it and is given back', async (row) => {
-		const called = await call({ ...row.trigger, options: { responseBody: 'OK' } }, row.sent);
+	test('a text in which nobody looks is a postback where its header is the sender’s', async () => {
+		const sent = {
+			query: { challenge: 'abc' },
+			headers: { 'x-token': 'the token of the service' },
+			body: '<pay><status>paid</status></pay>',
+		};
+		const called = await call({ authentication: 'sender', credential: BY_HEADER }, sent);
+		expect(called.status).toBeUndefined();
+		expect(called.log.join()).toContain(
+			'Pay took a postback that the workflow does not go on with',
+		);
+	});
+
+	test('one of a proven URL without any field of the credential starts it and is given back', async () => {
+		const sent = { ...json({ challenge: 'abc' }), query };
+		const called = await call({ options: { responseBody: 'OK' } }, sent);
 		expect(starts(called)).toHaveLength(1);
 		expect(called.result.webhookResponse).toBe('abc');
 		expect(called.headers).toMatchObject({

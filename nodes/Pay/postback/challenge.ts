@@ -5,7 +5,7 @@ import type { StatusWords } from '../service/postbackState';
 import { parseBody, type Body } from './body/parse';
 import { isJsonObject, jsonOrText } from '../json';
 import { logWarning } from '../log';
-import { unsignedSources } from './match';
+import { unsignedSources, type JudgedPostback } from './match';
 import { refusePostback } from './refuse';
 import { headersOf, readContent } from './request';
 import { refuseExpression, sendAs } from './response';
@@ -24,7 +24,7 @@ export const challengeField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. query.challenge',
 	description:
-		'For a service that sends a text to a new address and wants it back: where the text is, in query, headers or body. A request that has it, and no field that the credential describes, gets it back and starts nothing. Empty the field once the service has taken the address.',
+		'For a service that sends a text to a new address and wants it back: where the text is, in query, headers or body; body.test for a ping such as "test": true. A request that has it, and no field that the credential describes, gets it back and starts nothing. With Authentication on None that is every request that has it, so empty this field as soon as the service has taken the address.',
 };
 
 /** How a challenge is told from a postback. */
@@ -131,7 +131,33 @@ export async function respondToChallenge(
 	context: IWebhookFunctions,
 	rule: ChallengeRule,
 ): Promise<{ noWebhookResponse: true } | undefined> {
-	const challenge = await unprovenChallenge(context, rule);
+	return respondWith(context, await unprovenChallenge(context, rule));
+}
+
+/**
+ * Responds to a request that was taken where it is a challenge; nothing starts. Some services sign theirs, and
+ * without authentication nobody has to.
+ * @returns undefined where it is none: then it has no response yet
+ */
+export function respondIfIn(
+	context: IWebhookFunctions,
+	rule: ChallengeRule,
+	{ postback, sources }: JudgedPostback,
+): { noWebhookResponse: true } | undefined {
+	// Without the words of an account there is nothing to look for.
+	if (rule.words !== undefined && !showsAll(postback)) return undefined;
+	if (postback.isSignedByService) return respondWith(context, challengeIn(rule, sources));
+	// The postback shows *** where a name says that it is a secret, such as X-Hook-Secret, and that is wanted back.
+	const { body } = postback;
+	const query = context.getQueryData() as Record<string, unknown>;
+	const asSent = unsignedSources({ body, query, headers: headersOf(context) });
+	return respondWith(context, challengeIn(rule, asSent));
+}
+
+function respondWith(
+	context: IWebhookFunctions,
+	challenge: string | undefined,
+): { noWebhookResponse: true } | undefined {
 	if (challenge === undefined) return undefined;
 	if (!isHarmless(challenge)) {
 		const what =
@@ -145,11 +171,11 @@ export async function respondToChallenge(
 }
 
 /**
- * Has the challenge of a genuine request be its response: some services sign theirs. It goes on as any postback, so
- * nothing is lost where it was one.
+ * Has the challenge of a request whose URL is proven be its response. It goes on as any postback, so nothing is
+ * lost where it was one.
  * @returns undefined where it is no challenge
  */
-export function challengeOfGenuine(
+export function challengeOfProven(
 	context: IWebhookFunctions,
 	rule: ChallengeRule | undefined,
 	sources: Sources,

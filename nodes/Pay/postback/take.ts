@@ -2,7 +2,7 @@ import type { IWebhookFunctions } from 'n8n-workflow';
 import { headerFault, knownOfSender, signatureFault, type SenderRule } from '../credential/sender';
 import type { StatusWords } from '../service/postbackState';
 import { judgePostback, type JudgedPostback } from './match';
-import { respondToChallenge, type ChallengeRule } from './challenge';
+import { respondIfIn, respondToChallenge, type ChallengeRule } from './challenge';
 import type { Reference } from './proof';
 import { refuseUnproven, refuseWrongSender } from './refuse';
 import { headersOf, readContent, readPostback } from './request';
@@ -19,7 +19,7 @@ interface PostbackTerms {
 	urlGivenOut: string;
 	/** The words of the account, if it has any. */
 	statusWords: StatusWords | undefined;
-	/** What a request without a proof may be instead; undefined where that is nothing. */
+	/** What a request whose URL proves nothing may be instead; undefined where that is nothing. */
 	challenge?: ChallengeRule;
 	/** n8n's own token, which the query of a resume URL holds. */
 	resumeToken?: string;
@@ -62,7 +62,7 @@ export async function take(
 	reference: Reference | null,
 	terms: PostbackTerms,
 ): Promise<JudgedPostback | { noWebhookResponse: true }> {
-	const { sender, statusWords, resumeToken } = terms;
+	const { sender, statusWords, challenge, resumeToken } = terms;
 	if (terms.needsProof && reference === null) {
 		const responded = await respondIfChallenge(context, reference, terms);
 		return responded ?? refuseUnproven(context);
@@ -80,5 +80,8 @@ export async function take(
 	}
 	const known = { ...knownOfSender(sender, headersOf(context)), resumeToken };
 	const postback = await readPostback(context, content, known);
-	return judgePostback(postback, reference, statusWords);
+	const judged = judgePostback(postback, reference, statusWords);
+	if (challenge === undefined || reference !== null) return judged;
+	// Its sender is known, or nobody asks for one.
+	return respondIfIn(context, challenge, judged) ?? judged;
 }

@@ -4,7 +4,7 @@ import type {
 	IWebhookResponseData,
 	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
-import { challengeOfGenuine } from '../../postback/challenge';
+import { challengeOfProven } from '../../postback/challenge';
 import { toPostbackItems } from '../../postback/item';
 import { claimsIn, whyNotAwaited, type JudgedPostback } from '../../postback/match';
 import { verify } from '../../postback/proof';
@@ -56,7 +56,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const items = await toPostbackItems(context, awaited);
 	const [firstReason] = reasons;
 	const webhookResponse =
-		challengeOfGenuine(context, challenge, taken.sources) ??
+		challengeOfProven(context, challenge, taken.sources) ??
 		responseText(context, items.length === 0 ? notStartedBecause(firstReason) : undefined);
 	if (items.length === 0) return { webhookResponse };
 	return startWith(context, items, webhookResponse);

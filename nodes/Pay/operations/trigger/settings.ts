@@ -66,7 +66,7 @@ function readChallenge(
 ): ChallengeRule | undefined {
 	const field = readChallengeField(typedOptions);
 	if (field === undefined) return undefined;
-	// Without authentication a challenge is taken as a postback too, and nothing is lost.
+	// Without authentication nothing says which postbacks are about money: a person has chosen the field.
 	if (authentication === 'none' || words !== undefined) return { field, words };
 	throw wrongField(
 		challengeField,
