@@ -56,6 +56,30 @@ test.each([
 	expect(limitsOf({ onlyRecipients })).toMatchObject({ onlyRecipients: new Set(expected) });
 });
 
+test('the members that may vary are paths, one a line, and count only beside Only Recipients', () => {
+	const variableMembers = ' creditParty.taxId\r\n\n tags[].name ';
+	expect(limitsOf({ onlyRecipients: 'a', variableMembers })).toStrictEqual({
+		onlyRecipients: new Set(['a']),
+		variableMembers: new Set(['creditParty.taxId', 'tags[].name']),
+	});
+	expect(limitsOf({ onlyRecipients: 'a', variableMembers: '' })).not.toHaveProperty(
+		'variableMembers',
+	);
+	expect(limitsOf({ highestSum: 5, onlyRecipients: '', variableMembers })).toStrictEqual({
+		highestSum: 5,
+	});
+});
+
+test.each(['a, b', 'a b', '.', 'a.', '$.taxId', '"a.b"', '[0]', '*[0]'])(
+	'%j is no path of a member that may vary, so no money goes out',
+	(path) => {
+		expect(limitsOf({ onlyRecipients: 'a', variableMembers: `x\n${path}` })).toMatchObject({
+			field: 'variableMembers',
+			message: `${CANNOT_BE_READ}Members That May Vary (variableMembers) holds ${JSON.stringify(path)}, which is no path`,
+		});
+	},
+);
+
 test('where n8n does not say what an expression left empty, an empty limit is none that is known', () => {
 	const NOT_KNOWN = {
 		message: `${CANNOT_BE_READ}Highest Sum per Execution (highestSum) is empty, and n8n does not say whether an expression left it so`,

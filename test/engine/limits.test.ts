@@ -105,6 +105,25 @@ test.each([
 	},
 );
 
+test.each([
+	{ taxId: '123.456', expected: 'accepted' },
+	{ taxId: '1", "account": "eve', expected: 'notSent: additionalMembers' },
+	{ taxId: '1", "key": "eve', expected: 'notSent: additionalMembers' },
+	{ taxId: '1" }, "destination": { "key": "eve', expected: 'notSent: additionalMembers' },
+])(
+	'a member that may vary is what the item says, and nothing more: $taxId',
+	async ({ taxId, expected }) => {
+		const additionalMembers = '={ "creditParty": { "taxId": "{{ $json.taxId }}" } }';
+		const parameters = { ...FIELDS, options: { additionalMembers } };
+		const limits = { onlyRecipients: 'ana', variableMembers: 'creditParty.taxId' };
+		const items = [{ id: 'a', amount: 1, taxId }];
+		const run = await pay(limits, items, { parameters, settings: CONTINUE });
+		expect(outcomesWithFields(run)).toStrictEqual([expected]);
+		const recipients = sandbox.bodies('payment').map(({ creditParty }) => creditParty);
+		expect(recipients).toStrictEqual(expected === 'accepted' ? [{ key: 'ana', taxId }] : []);
+	},
+);
+
 test.each<{ name: string; limits: IDataObject; field: string }>([
 	{
 		name: '1.000',

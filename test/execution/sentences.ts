@@ -82,7 +82,10 @@ const REFUSALS: Examples<typeof refusals> = {
 	alsoOtherRecipient: onlyWhere(isLimited, () => [
 		refusals.alsoOtherRecipient('creditParty.account', '12345-6'),
 	]),
-	membersMayChange: onlyWhere(isLimited, () => [refusals.membersMayChange()]),
+	membersMayChange: onlyWhere(isLimited, () => [
+		refusals.membersMayChange(),
+		refusals.membersMayChange('destination'),
+	]),
 	moreInRecipient: onlyWhere(isLimited, () => [refusals.moreInRecipient('creditParty.account')]),
 	aboveSum: onlyWhere(isLimited, (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)]),
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { valueAt } from '../../nodes/Pay/json';
 import {
-	addedToRecipient,
+	addedPaths,
 	holdsExpression,
 	withAdditionalMembers,
 } from '../../nodes/Pay/parameters/additionalMembers';
@@ -108,20 +108,24 @@ test.each<{ name: string; why: string }>([
 	expect(withAdditionalMembers({}, inside, NO_FORM)).toStrictEqual(inside);
 });
 
-describe('a member inside the Recipient that the form does not have', () => {
-	const found = (body: object) => addedToRecipient(body, OPERATIONS.payment.members);
+describe('the members of a body that the form does not set', () => {
+	const found = (body: object) => addedPaths(body, OPERATIONS.payment.members);
 
-	test.each<{ added: object; at: string }>([
-		{ added: { account: '0001-999' }, at: 'creditParty.account' },
-		{ added: { bank: { code: 1 } }, at: 'creditParty.bank' },
-		{ added: { toString: 1 }, at: 'creditParty.toString' },
-	])('$at is one', ({ added, at }) => {
-		expect(found({ creditParty: { key: 'a', ...added } })).toBe(at);
+	test.each<{ added: object; at: string[] }>([
+		{ added: { creditParty: { key: 'a', account: '0001-999' } }, at: ['creditParty.account'] },
+		{ added: { creditParty: { bank: { code: 1 } } }, at: ['creditParty.bank.code'] },
+		{ added: { creditParty: { toString: 1 } }, at: ['creditParty.toString'] },
+		{ added: { creditParty: { bank: {} } }, at: ['creditParty.bank'] },
+		{ added: { clabe: 'x', contactName: null }, at: ['clabe', 'contactName'] },
+		{ added: { tags: ['a', { key: 'b' }], none: [] }, at: ['tags[]', 'tags[].key', 'none'] },
+		{ added: { 'creditParty.taxId': 1 }, at: ['"creditParty.taxId"'] },
+		{ added: { other: { 'a.b': 1, 'c[]': 2 } }, at: ['other."a.b"', 'other."c[]"'] },
+	])('$at', ({ added, at }) => {
+		expect(found({ ...BODIES.payment, ...added })).toStrictEqual(at);
 	});
 
-	test('what the form itself sets is none, nor what stands elsewhere', () => {
-		expect(found(BODIES.payment)).toBeUndefined();
-		expect(found({ clabe: 'x', contactName: 'Ana' })).toBeUndefined();
+	test('are none where the form itself sets all', () => {
+		expect(found(BODIES.payment)).toStrictEqual([]);
 	});
 });
 

@@ -229,6 +229,7 @@ const SAFE_WHERE_EMPTY = [
 	'highestPayment',
 	'highestSum',
 	'onlyRecipients',
+	'variableMembers',
 ];
 
 /**

@@ -380,6 +380,17 @@ const limits: INodeProperties[] = [
 		description:
 			'Payment keys, one a line: no other is paid. A key alone is paid under any Key Type; write the type, a space and the key to allow that one only. Additional Members may then hold nothing that may say where the money goes.',
 	}),
+	text({
+		displayName: 'Members That May Vary',
+		name: 'variableMembers',
+		typeOptions: { rows: 2 },
+		placeholder: 'e.g. creditParty.taxId',
+		displayOptions: {
+			show: { limitPayments: [true], onlyRecipients: [{ _cnd: { not: '' } }] },
+		},
+		description:
+			'What Additional Members may set all the same, by an expression too: paths, one a line. Enter only what your provider does not read as a destination: whoever writes an item can put anything there.',
+	}),
 ];
 
 /** How a client may prove who it is to a token endpoint. */

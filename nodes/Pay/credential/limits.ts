@@ -12,6 +12,8 @@ export interface Limits {
 	highestSum?: number;
 	/** Keys, or key types with their keys, a space between them. */
 	onlyRecipients?: ReadonlySet<string>;
+	/** Paths of members that Additional Members may set in spite of {@link onlyRecipients}. */
+	variableMembers?: ReadonlySet<string>;
 }
 
 /** A credential's fields, "" where nothing was entered. */
@@ -29,6 +31,27 @@ function parseRecipients(value: unknown, field: NamedField): Set<string> {
 	}
 	if (recipients.size > 0) return recipients;
 	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
+}
+
+/** A name, and [] behind that of a list. */
+const NAME = /^[^\s.,[\]{}$"]+(\[\])?$/;
+
+/** Empty is the strictest, so an expression that comes to nothing does no harm. */
+function parseVariableMembers(value: unknown, field: NamedField): Set<string> {
+	const paths = new Set<string>();
+	for (const line of (optionalText(value, field) ?? '').split(/[\r\n]+/)) {
+		const path = line.trim();
+		if (path === '') continue;
+		if (!path.split('.').every((name) => NAME.test(name))) {
+			throw wrongField(
+				field,
+				`holds ${JSON.stringify(path)}, which is no path`,
+				'Enter one path a line, with dots between the levels, for example creditParty.taxId.',
+			);
+		}
+		paths.add(path);
+	}
+	return paths;
 }
 
 /**
@@ -50,7 +73,7 @@ function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefin
 }
 
 function parseLimits(fields: Fields, unresolved: Fields | undefined): Limits {
-	const { limitPayments, highestPayment, highestSum, onlyRecipients } = fields;
+	const { limitPayments, highestPayment, highestSum, onlyRecipients, variableMembers } = fields;
 	if (!Object.hasOwn(fields, 'limitPayments')) return {};
 	if (!parseSwitch(limitPayments, credentialField('limitPayments'))) return {};
 	const limits: Limits = {};
@@ -62,6 +85,8 @@ function parseLimits(fields: Fields, unresolved: Fields | undefined): Limits {
 	}
 	if (!isLeftEmpty('onlyRecipients', fields, unresolved)) {
 		limits.onlyRecipients = parseRecipients(onlyRecipients, credentialField('onlyRecipients'));
+		const paths = parseVariableMembers(variableMembers, credentialField('variableMembers'));
+		if (paths.size > 0) limits.variableMembers = paths;
 	}
 	if (Object.keys(limits).length > 0) return limits;
 	throw wrongField(

@@ -83,12 +83,37 @@ const lenientName = (name: string) => name.normalize('NFKC').trim().toLowerCase(
 export const holdsExpression = (typedMembers: unknown) =>
 	typedMembers !== undefined && mayBeExpression(typedMembers);
 
-/** The path of a member inside the recipient that the form does not set; undefined where there is none. */
-export function addedToRecipient(body: object, formMembers: MemberTree): string | undefined {
-	const { creditParty = {} } = body as { creditParty?: object };
-	const ofForm = groupAt(formMembers, 'creditParty') ?? {};
-	const added = Object.keys(creditParty).find((name) => !Object.hasOwn(ofForm, name));
-	return added === undefined ? undefined : `creditParty.${added}`;
+/** A step of a path. A name that holds a sign of paths is quoted, so that it is no other member's path. */
+const stepOf = (name: string) => (/[.[\]"]/.test(name) ? JSON.stringify(name) : name);
+
+/**
+ * The paths of all single values of a body that the form does not set, as `creditParty.taxId`, or `tags[]` in
+ * a list. An object or a list without any is one itself.
+ * @param formMembers the form's members at this level
+ * @param path where this level stands: empty, or with a point at its end
+ */
+export function addedPaths(body: object, formMembers: MemberTree, path = ''): string[] {
+	const paths: string[] = [];
+	for (const [name, value] of Object.entries(body)) {
+		const group = groupAt(formMembers, name);
+		if (group !== undefined && isJsonObject(value)) {
+			paths.push(...addedPaths(value, group, `${path}${name}.`));
+		} else if (!Object.hasOwn(formMembers, name)) {
+			paths.push(...pathsBelow(value, path + stepOf(name)));
+		}
+	}
+	return paths;
+}
+
+/** The paths of all single values of a value. */
+function pathsBelow(value: unknown, path: string): string[] {
+	if (Array.isArray(value) && value.length > 0) {
+		return value.flatMap((entry) => pathsBelow(entry, `${path}[]`));
+	}
+	if (!isJsonObject(value) || Object.keys(value).length === 0) return [path];
+	return Object.entries(value).flatMap(([name, each]) =>
+		pathsBelow(each, `${path}.${stepOf(name)}`),
+	);
 }
 
 /**

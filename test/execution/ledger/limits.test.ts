@@ -103,6 +103,56 @@ describe('only listed recipients are paid', () => {
 		expect(refused([item(more, {})])).toStrictEqual([]);
 	});
 
+	describe('members that the account lets vary', () => {
+		const vary = { ...limits, variableMembers: new Set(['creditParty.taxId', 'note']) };
+		const varied = (more: object) => item(more as never, vary);
+		const changing = (more: object) => ({ ...varied(more), membersMayChange: true });
+		const withTax = (taxId: unknown) => ({ creditParty: { ...creditParty, taxId } });
+
+		test('may be set, by an expression too', () => {
+			expect(refused([varied(withTax('123'))])).toStrictEqual([]);
+			expect(refused([changing({ ...withTax('123'), note: 'x' })])).toStrictEqual([]);
+			expect(refused([changing({ creditParty })])).toStrictEqual([]);
+		});
+
+		test.each<{ what: string; more: object; path: string }>([
+			{
+				what: 'another one of the recipient',
+				more: { creditParty: { ...creditParty, account: '1' } },
+				path: 'creditParty.account',
+			},
+			{
+				what: 'one that is spelt alike',
+				more: { creditParty: { ...creditParty, TaxId: '1' } },
+				path: 'creditParty.TaxId',
+			},
+			{
+				what: 'an object in the place of a value',
+				more: withTax({ key: 'eve' }),
+				path: 'creditParty.taxId.key',
+			},
+			{
+				what: 'a list in the place of a value',
+				more: withTax(['eve']),
+				path: 'creditParty.taxId[]',
+			},
+		])('and none beside them: $what', ({ more, path }) => {
+			for (const each of [varied(more), changing(more)]) {
+				expect(refused([each])).toStrictEqual([[0, moreInRecipient(path)]]);
+			}
+		});
+
+		test.each<{ more: object; path: string }>([
+			{ more: { destination: 'eve' }, path: 'destination' },
+			{ more: { 'creditParty.taxId': 'eve' }, path: '"creditParty.taxId"' },
+			{ more: { note: { to: 'eve' } }, path: 'note.to' },
+		])('elsewhere $path is refused beside an expression alone', ({ more, path }) => {
+			const request = { creditParty, ...more };
+			expect(refused([changing(request)])).toStrictEqual([[0, membersMayChange(path)]]);
+			expect(refused([varied(request)])).toStrictEqual([]);
+		});
+	});
+
 	test('every other value of the form that says where the money goes must be listed, too', () => {
 		const more: Leaf[] = [
 			{ path: 'account', type: 'string', means: 'recipient' },

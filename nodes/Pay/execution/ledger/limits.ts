@@ -1,5 +1,5 @@
 import { InputError } from '../../inputError';
-import { addedToRecipient } from '../../parameters/additionalMembers';
+import { addedPaths } from '../../parameters/additionalMembers';
 import { unitsOf } from '../../service/amounts';
 import { valuesAt, type Recipient } from '../../service/contract';
 import type { Ledger } from './ledger';
@@ -17,6 +17,8 @@ import {
 /** A recipient's key and its type, which are compared together. */
 const KEY_AND_TYPE = ['creditParty.key', 'creditParty.keyType'];
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** Whether a list of recipients names this one: by its key, or by its key type and its key. */
 function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
 	if (key === undefined) return false;
@@ -28,22 +30,23 @@ function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient):
 function refusalOf(ledger: Ledger, item: Ready): InputError | undefined {
 	const { limits } = item.account;
 	if (limits instanceof InputError) return limits;
-	const { highestPayment, onlyRecipients } = limits;
+	const { highestPayment, onlyRecipients, variableMembers = NONE } = limits;
 	if (highestPayment !== undefined) {
 		const outlay = outlayOf(ledger, item);
 		if (outlay > unitsOf(highestPayment)) return abovePayment(outlay, highestPayment);
 	}
-	return onlyRecipients && refusalByRecipients(onlyRecipients, item, ledger.operation);
+	if (onlyRecipients === undefined) return undefined;
+	return (
+		refusalByRecipients(onlyRecipients, item, ledger.operation) ??
+		refusalByMembers(variableMembers, item, ledger.operation)
+	);
 }
 
-/**
- * Why the recipient of an item may be none of the list. Which other members a service reads as a recipient,
- * nobody knows: those that a person typed stand in the workflow, and no item and no model chooses them.
- */
+/** Why the recipient of an item may be none of the list, as far as the form says it. */
 function refusalByRecipients(
 	recipients: ReadonlySet<string>,
-	{ request, membersMayChange: mayChange }: Ready,
-	{ leaves, members }: Ledger['operation'],
+	{ request }: Ready,
+	{ leaves }: Ledger['operation'],
 ): InputError | undefined {
 	const { creditParty = {} } = request;
 	if (!isListed(recipients, creditParty)) return otherRecipient(creditParty);
@@ -53,9 +56,27 @@ function refusalByRecipients(
 			if (!recipients.has(String(value))) return alsoOtherRecipient(path, String(value));
 		}
 	}
-	if (mayChange) return membersMayChange();
-	const added = addedToRecipient(request, members);
-	return added === undefined ? undefined : moreInRecipient(added);
+	return undefined;
+}
+
+/**
+ * Why the additional members of an item may name another recipient. Which of them a service reads so, nobody
+ * knows: those that a person typed stand in the workflow, and no item and no model chooses them. The account
+ * says of which ones it is known that they do not.
+ */
+function refusalByMembers(
+	variable: ReadonlySet<string>,
+	{ request, membersMayChange: mayChange }: Ready,
+	{ members }: Ledger['operation'],
+): InputError | undefined {
+	// Refused before the first item that has one, and not with it.
+	if (mayChange && variable.size === 0) return membersMayChange();
+	for (const path of addedPaths(request, members)) {
+		if (variable.has(path)) continue;
+		if (path.startsWith('creditParty.')) return moreInRecipient(path);
+		if (mayChange) return membersMayChange(path);
+	}
+	return undefined;
 }
 
 /** The highest sum that all of these items allow; Infinity without one. */

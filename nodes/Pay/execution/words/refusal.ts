@@ -91,13 +91,18 @@ const HAS_ONLY_RECIPIENTS = 'the Pay API credential has Only Recipients (onlyRec
 
 /** What to do where a service needs what Only Recipients does not let through. */
 const WITHOUT_ONLY_RECIPIENTS =
-	'If your service needs it, leave Only Recipients empty and enter a Highest Sum per Execution: then any recipient can be paid, up to that sum.';
+	'If your service needs it and does not read it as a destination, enter its path in Members That May Vary (variableMembers) of the credential. Else leave Only Recipients empty and enter a Highest Sum per Execution: then any recipient can be paid, up to that sum.';
 
-/** A payment with members that an item, or what a model says, decides over. */
-export const membersMayChange = () =>
+/**
+ * A payment with members that an item, or what a model says, decides over.
+ * @param path the one that the account does not let vary; absent where it lets none
+ */
+export const membersMayChange = (path?: string) =>
 	wrongField(
 		additionalMembersOption,
-		`holds an expression, which could name another recipient, and ${HAS_ONLY_RECIPIENTS}`,
+		path === undefined
+			? `holds an expression, which could name another recipient, and ${HAS_ONLY_RECIPIENTS}`
+			: `holds "${path}" beside an expression, which could name another recipient, and ${HAS_ONLY_RECIPIENTS}`,
 		`Write it without an expression. ${WITHOUT_ONLY_RECIPIENTS}`,
 	);
 
