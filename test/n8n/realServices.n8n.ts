@@ -5,6 +5,8 @@ import { itemsOf, type N8n } from '../../dev/n8n';
 import { payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { inventedService } from '../inventedService';
+import { Sandbox } from '../../sandbox/service';
+import { ended, startWaiting } from './chargeAndWait';
 import { allFinished, n8nOf, NEWEST, publishTrigger, SECRET } from './nodes';
 
 const HEADER_SECRET = 'k7-short';
@@ -128,6 +130,113 @@ describe.each(NEWEST)('n8n %s', (version) => {
 		expect(await post(url, '{"status":"paid" }', headers)).toMatch(/^401 /);
 		expect(await post(url, body, headers)).toBe('200 ');
 		expect(await started()).toMatchObject([[{ claimed: {}, body: { status: 'paid' } }]]);
+	});
+
+	describe('Standard Webhooks', () => {
+		const KEY = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64');
+		const STANDARD = {
+			senderCheck: 'signature',
+			signedContent: 'standardWebhooks',
+			signatureSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+			describeService: true,
+			statusField: 'type',
+			paidValues: 'payment.paid',
+			amountField: 'data.amount',
+			idField: 'data.external_id',
+		};
+
+		/** The headers of a notification, as its service signs it. */
+		function signed(body: string, { prefix = 'webhook', id = 'msg_1', ago = 0 } = {}) {
+			const time = Math.floor(Date.now() / 1000) - ago;
+			const mac = createHmac('sha256', KEY).update(`${id}.${time}.${body}`).digest('base64');
+			return {
+				[`${prefix}-id`]: id,
+				[`${prefix}-timestamp`]: String(time),
+				[`${prefix}-signature`]: `v1a,abcd v1,${mac}`,
+			};
+		}
+
+		const paidOf = (external_id: string, amount: number) =>
+			JSON.stringify({ type: 'payment.paid', data: { external_id, amount } });
+
+		test('what is signed starts a trigger, with either names of the headers, and nothing else does', async () => {
+			const { post, url, started } = await trigger(STANDARD, {
+				authentication: 'sender',
+				startWhen: 'paid',
+			});
+			const body = paidOf('order-1042', 49.9);
+			const genuine = signed(body);
+			const svix = signed(body, { prefix: 'svix', id: 'msg_2' });
+			expect(await post(url, body)).toMatch(/^401 /);
+			expect(await post(url, `${body} `, genuine)).toMatch(/^401 /);
+			expect(await post(url, body, signed(body, { ago: 301 }))).toMatch(/^401 .*is not now/);
+			expect(await post(url, body, { ...genuine, 'webhook-id': 'msg_2' })).toMatch(/^401 /);
+			const mixed = { ...svix, 'webhook-signature': svix['svix-signature']! };
+			expect(await post(url, body, mixed)).toMatch(/^401 .*webhook-id is missing/);
+			expect(await post(url, body, { ...genuine, 'webhook-signature': 'v1a,abcd' })).toMatch(
+				/^401 .*v1a \(ed25519\)/,
+			);
+			expect(await post(url, body, svix)).toBe('200 ');
+			const [items] = await started();
+			expect(items).toMatchObject([
+				{
+					state: 'paid',
+					claimed: { external_id: 'order-1042', amount: 49.9 },
+					headers: { 'svix-id': 'msg_2', 'svix-signature': '***' },
+				},
+			]);
+		});
+
+		test('a wait with such a credential resumes with what is signed, and not with its address alone', async () => {
+			const sandbox = await Sandbox.start({});
+			try {
+				const payApi = await n8n.createCredential({
+					baseUrl: sandbox.url,
+					accessToken: 'token',
+					...STANDARD,
+					// Left from before another choice was made.
+					signatureHeader: '={{ $json.header }}',
+					signatureAlgorithm: 'rsaSha256',
+				});
+				const waiting = await startWaiting(n8n, sandbox, payApi, { wait: { resumeWhen: 'paid' } });
+				const body = paidOf(waiting.about.external_id, 1);
+				const post = async (headers: Record<string, string>) =>
+					(await fetch(waiting.url, { method: 'POST', body, headers })).status;
+				expect(await post({})).toBe(401);
+				expect(await post({ ...signed(body), 'webhook-timestamp': '1' })).toBe(401);
+				expect(await post(signed(body))).toBe(200);
+				const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
+				expect(item).toMatchObject({ postback: { state: 'paid' } });
+			} finally {
+				await sandbox.close();
+			}
+		});
+
+		test('where its headers come and another form is set, the log says so', async () => {
+			const { post, url } = await trigger(
+				{ ...STANDARD, signedContent: 'body', signatureHeader: 'webhook-signature' },
+				{ authentication: 'sender' },
+			);
+			const body = paidOf('order-1042', 49.9);
+			expect(await post(url, body, signed(body))).toMatch(/^401 /);
+			expect(n8n.log).toContain('set Check the Sender to Signature and Signed Content to Standard');
+		});
+	});
+
+	test('a challenge starts nothing without authentication either, and a ping gets its text back', async () => {
+		const { post, url, started } = await trigger(
+			{},
+			{
+				authentication: 'none',
+				options: { binaryData: true, challengeField: 'body.test\nquery.challenge' },
+			},
+		);
+		expect(await post(url, '{"test":true}')).toBe('200 true');
+		expect(await post(`${url}?challenge=a-1`, '{"status":"paid"}')).toBe('200 a-1');
+		expect(await post(`${url}?challenge=%3Cscript%3E`, '{}')).toMatch(/^400 /);
+		expect(await post(`${url}?challenge=${'a'.repeat(501)}`, '{}')).toMatch(/^400 /);
+		expect(await post(url, '{"status":"paid"}')).toBe('200 ');
+		expect(await started()).toMatchObject([[{ body: { status: 'paid' } }]]);
 	});
 
 	test('a challenge is given back as plain text and starts nothing; "paid" that holds it is not swallowed', async () => {
