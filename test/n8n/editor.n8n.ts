@@ -755,6 +755,10 @@ function credentials() {
 			return (await shownIn(modal)).filter((name) => !others.includes(name));
 		}
 
+		async function signatureFields(modal: Locator): Promise<string[]> {
+			return (await fieldsShown(modal)).filter((name) => name.startsWith('sign'));
+		}
+
 		test('has a short form, shows more once that is turned on, and passes its test when all of it is filled in', async () => {
 			// It has a short form, and says what the secret of postbacks is for.
 			const modal = await openNewCredential(sandbox.url);
@@ -786,15 +790,28 @@ function credentials() {
 			await choose('senderCheck', 'Secret Header');
 			await shows(modal, 'secretHeaderName', 'secretHeaderValue');
 			await choose('senderCheck', 'Signature');
-			await shows(
-				modal,
-				'signatureHeader',
-				'signatureSecret',
-				'signatureAlgorithm',
+			await shows(modal, 'signatureHeader', 'signatureAlgorithm', 'signatureSecret');
+			expect(await signatureFields(modal)).toStrictEqual([
 				'signedContent',
-			);
+				'signatureHeader',
+				'signatureAlgorithm',
+				'signatureSecret',
+			]);
 			await turnOn('limitPayments', modal);
 			await shows(modal, 'highestPayment', 'highestSum', 'onlyRecipients');
+
+			// It asks for the secret alone where the public standard is chosen, whatever was chosen before.
+			await choose('signatureAlgorithm', 'RSA-SHA256');
+			await shows(modal, 'signaturePublicKey');
+			await choose('signedContent', 'Standard Webhooks');
+			await field('signatureHeader', modal).waitFor({ state: 'hidden' });
+			await shows(modal, 'signatureSecret');
+			expect(await signatureFields(modal)).toStrictEqual(['signedContent', 'signatureSecret']);
+			await choose('signedContent', 'Template');
+			await shows(modal, 'signatureHeader', 'signaturePublicKey', 'signedTemplate');
+			await choose('signatureAlgorithm', 'HMAC-SHA256');
+			await choose('signedContent', 'Body');
+			await field('signedTemplate', modal).waitFor({ state: 'hidden' });
 
 			// With a secret of postbacks it asks for the previous one, and says no more what it is for.
 			const sentence = modal.getByText('For a Pay Trigger with Signed URL enter a Postback Secret');
@@ -810,7 +827,9 @@ function credentials() {
 			await field('highestPayment', modal).fill('500');
 			await field('highestSum', modal).fill('2000');
 			const recipients = field('onlyRecipients', modal);
+			await field('variableMembers', modal).waitFor({ state: 'hidden' });
 			await recipients.fill('supplier@example.com\nrent@example.com');
+			await field('variableMembers', modal).fill('creditParty.taxId');
 			await recipients.scrollIntoViewIfNeeded();
 			await picture('credential-limits');
 			await savePassing(modal);
