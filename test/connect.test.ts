@@ -70,7 +70,7 @@ test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment 
 	});
 	expect(readSenderRule({ ...credential, ...secrets })).toMatchObject({
 		is: 'signature',
-		timestampHeader: 'x-layered-timestamp',
+		forms: [{ timestampHeader: 'x-layered-timestamp' }],
 	});
 	const [refused, charge, payment] = bodies;
 	expect(judge(account.responseWords as ResponseWords, refused)?.means).toBe('rejected');
