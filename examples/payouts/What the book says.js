@@ -17,7 +17,8 @@ return [{ json: { payments, problem: failed ? sentence(failed.error) : '' } }];
 
 /** A row that a postback wrote. It may come before the row of its payment, and in any order. */
 function isReport({ outcome }) {
-	return ['paid', 'failed', 'otherAmount', 'refunded'].includes(outcome);
+	const isOfPay = ['accepted', 'rejected', 'duplicate', 'notSent', 'unknown'].includes(outcome);
+	return Boolean(outcome) && !isOfPay;
 }
 
 /** The strongest first: that money was sent is never outvoted, whichever row says so. */
@@ -28,7 +29,8 @@ function whatCounts(sent, reports) {
 
 	const known = whatWasSent(sent) ?? { state: 'not known', row: reports[0] };
 	const reported = new Set(reports.map(({ outcome }) => outcome));
-	const isOdd = reported.has('otherAmount') || reported.has('refunded');
+	// A word that nobody knows here is for a person, as another amount and a refund are.
+	const isOdd = reports.some(({ outcome }) => !['paid', 'failed', 'other'].includes(outcome));
 	if (isOdd || (reported.has('paid') && reported.has('failed'))) {
 		const isNotPaid = decided.length > 0;
 		return { state: isNotPaid ? 'not paid' : 'odd', row: decided[0] ?? known.row };

@@ -42,7 +42,9 @@ test('each field may have several paths, and each list of words several words', 
 		statusField: 'f\ng',
 		paidValues: 'PAID\nsettled',
 		failedValues: ['failed', 7],
-		refundField: 'k',
+		requiredValues: ' l = x y \r\n\nj[].m=*\n data[n] = a=b ',
+		refundField: 'k[].o[].p',
+		refundedValues: 'back\n partly',
 		amountField: 'h\ni',
 		idField: 'j[].id',
 	};
@@ -57,7 +59,13 @@ test('each field may have several paths, and each list of words several words', 
 			field: 'f\ng',
 			paid: ['PAID', 'settled'],
 			failed: ['failed', '7'],
-			refundField: 'k',
+			required: [
+				{ path: 'l', value: 'x y' },
+				{ path: 'j[].m', value: '*' },
+				{ path: 'data[n]', value: 'a=b' },
+			],
+			refundField: 'k[].o[].p',
+			refunded: ['back', 'partly'],
 			amountField: 'h\ni',
 			amountUnit: 'same',
 			idField: 'j[].id',
@@ -105,8 +113,8 @@ test.each<{ what: string; fields: object; field: string }>([
 		field: 'rejectedValues',
 	},
 	{
-		what: 'anything as a failure',
-		fields: { ...STATUS, failedValues: 'no\n *' },
+		what: 'anything as paid and as a failure',
+		fields: { ...STATUS, paidValues: '*', failedValues: 'no\n *' },
 		field: 'failedValues',
 	},
 	{
@@ -121,6 +129,26 @@ test.each<{ what: string; fields: object; field: string }>([
 	},
 	{ what: 'an amount without a status', fields: { amountField: 'a' }, field: 'amountField' },
 	{ what: 'a refund without a status', fields: { refundField: 'a' }, field: 'refundField' },
+	{
+		what: 'a required value without a status',
+		fields: { requiredValues: 'a = b' },
+		field: 'requiredValues',
+	},
+	{
+		what: 'words for a refund without a field for it',
+		fields: { ...STATUS, refundedValues: 'done' },
+		field: 'refundedValues',
+	},
+	{
+		what: 'words for a refund, and nothing else',
+		fields: { refundedValues: 'done' },
+		field: 'refundedValues',
+	},
+	{
+		what: 'a list in a list in a list of refunds',
+		fields: { ...STATUS, refundField: 'a[].b[].c[].d' },
+		field: 'refundField',
+	},
 	{ what: 'an identifier without a status', fields: { idField: 'a' }, field: 'idField' },
 	{
 		what: 'a unit that is none',
@@ -163,19 +191,116 @@ test.each<{ what: string; fields: object; message: string; advice: string }>([
 		advice: 'Remove it from one of them: upper and lower case do not count.',
 	},
 	{
-		what: 'anything as a failure',
-		fields: { ...STATUS, failedValues: '*' },
+		what: 'anything as a rejection',
+		fields: { ...RESULT, rejectedValues: '*' },
 		message:
-			'The Failed Values of the Pay API credential cannot have *, which means anything that is not empty',
+			'The Rejected Values of the Pay API credential cannot have *, which means anything that is not empty',
 		advice: 'Enter the words of the service, one a line.',
 	},
 	{
 		what: 'an amount without a status',
 		fields: { amountField: 'a' },
-		message: 'The Amount Field of the Pay API credential is there without a Status Field',
+		message: 'The Amount Field of the Pay API credential cannot stand without a Status Field',
 		advice:
 			'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
 	},
 ])('of $what is said', ({ fields, message, advice }) => {
 	expect(refusalOf(() => described(fields))).toMatchObject({ message, advice });
+});
+
+test.each([undefined, '*', '', ' * \n*'])('Refunded Values %j are whatever is there', (words) => {
+	const fields = { ...STATUS, refundField: 'a', refundedValues: words };
+	expect(described(fields).statusWords).toStrictEqual({
+		field: 's',
+		paid: ['paid'],
+		failed: [],
+		refundField: 'a',
+	});
+	// As n8n fills the hidden field in, where no Refund Field is entered.
+	expect(described({ ...STATUS, refundedValues: words }).statusWords).toBeDefined();
+});
+
+test('anything may be a failure where paid has words of its own', () => {
+	const { statusWords } = described({ ...STATUS, failedValues: 'no\n*' });
+	expect(statusWords?.failed).toStrictEqual(['no', '*']);
+});
+
+describe('Required Values', () => {
+	const LIST = { statusField: 'status\npix[].status', paidValues: 'paid' };
+	const refused = (requiredValues: unknown, more: object = LIST) =>
+		refusalOf(() => described({ ...more, requiredValues }));
+
+	test.each([
+		{ fields: LIST, path: 'pix[].live' },
+		{ fields: LIST, path: 'body.PIX[].live' },
+		{ fields: { ...LIST, statusField: 'body.pix[].status' }, path: 'pix[].live' },
+		{ fields: { ...LIST, statusField: '[].status' }, path: 'body[].live' },
+		{ fields: { ...STATUS, idField: 'pix[].id' }, path: 'pix[].live' },
+		{ fields: { ...STATUS, amountField: 'pix[].amount' }, path: 'pix[].live' },
+		{ fields: STATUS, path: 'data.live' },
+		{ fields: STATUS, path: 'headers.x-mode' },
+	])('may have $path beside $fields', ({ fields, path }) => {
+		expect(refused(`${path} = true`, fields)).toBeUndefined();
+	});
+
+	const FORM =
+		'Enter one path = value a line, for example success = true. Nothing else is compared.';
+	test.each<{ line: string; advice: string }>([
+		{ line: 'success', advice: FORM },
+		{ line: 'success: true', advice: FORM },
+		{ line: 'success == true', advice: FORM },
+		{ line: 'success === true', advice: FORM },
+		{ line: 'success != false', advice: FORM },
+		{ line: 'amount > 5', advice: FORM },
+		{ line: 'amount >= 5', advice: FORM },
+		{ line: 'amount <= 5', advice: FORM },
+		{ line: 'success => true', advice: FORM },
+		{
+			line: 'success =',
+			advice: 'Enter the value behind =, or * where any will do that is not empty.',
+		},
+		{ line: 'status = paid, done', advice: 'Enter one value behind =, without a comma.' },
+		{ line: 'success = "true"', advice: 'Enter the value without quotes.' },
+		{
+			line: '.success = true',
+			advice: 'Enter one path a line, with dots between the levels, for example data.status.',
+		},
+	])('cannot have $line', ({ line, advice }) => {
+		expect(refused(`live = 1\n${line}`)).toMatchObject({
+			field: 'requiredValues',
+			message: `The Required Values of the Pay API credential cannot be read in line 2, ${JSON.stringify(line)}`,
+			advice,
+		});
+	});
+
+	test.each([
+		['a = 1', 'A = 2'],
+		['a.b = 1', 'body.a.b = 1'],
+		['a.b = 1', 'a[b] = 2'],
+	])('cannot have a path twice: %s and %s', (one, other) => {
+		const path = other.split(' = ')[0]!;
+		expect(refused(`${one}\n${other}`)).toMatchObject({
+			field: 'requiredValues',
+			message: `The Required Values of the Pay API credential have the path ${JSON.stringify(path)} twice`,
+		});
+	});
+
+	test.each(['refunds[].live = true', '[].live = true', 'pix.items[].live = true'])(
+		'cannot go through another list than the status: %s',
+		(line) => {
+			expect(refused(line)?.message).toContain('goes through another list');
+		},
+	);
+
+	test.each(['pix[].a[].b = 1', '{{ $json.a }} = 1', 'a = {{ $json.b }}', true, ['a = b']])(
+		'cannot be %j',
+		(entered) => {
+			expect(refused(entered)?.field).toBe('requiredValues');
+		},
+	);
+
+	test.each(['', ' \n\n', null, undefined])('%j are none', (entered) => {
+		const { statusWords } = described({ ...STATUS, requiredValues: entered });
+		expect(statusWords).not.toHaveProperty('required');
+	});
 });

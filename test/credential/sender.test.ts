@@ -673,6 +673,16 @@ describe('what a service does not sign says nothing', () => {
 			status: words('a', { refundField: 'headers.a' }),
 			field: 'refundField',
 		},
+		{
+			credential: BODY_IS_SIGNED,
+			status: words('a', {
+				required: [
+					{ path: 'live', value: '1' },
+					{ path: 'headers.x-mode', value: 'live' },
+				],
+			}),
+			field: 'requiredValues',
+		},
 		{ credential: WITH_EVENT, status: words('headers.X-Event'), field: undefined },
 		{ credential: WITH_EVENT, status: words('headers.x-other'), field: 'statusField' },
 	])('$status with $credential.signedContent', ({ credential, status, field }) => {
@@ -686,12 +696,15 @@ describe('what a service does not sign says nothing', () => {
 		expect(refusalOf(() => refuseUnsignedMatch(match, rule))).toMatchObject({
 			field: 'matchField',
 			message:
-				'Field (matchField) has "headers.x-event", which reads a header or the query, which the service does not sign: anybody could add it',
+				'Field (matchField) cannot have "headers.x-event", which reads a header or the query, which the service does not sign: anybody could add it',
 		});
 		refuseUnsignedMatch({ states: ['paid'] }, rule);
 		const ofCharge = words('headers.x-event');
 		const refusal = refusalOf(() => refuseUnsignedMatch({ states: ['paid'] }, rule, ofCharge));
 		expect(refusal).toMatchObject({ field: 'statusField' });
+		const withMode = words('a', { required: [{ path: 'query.live', value: '1' }] });
+		const ofMode = refusalOf(() => refuseUnsignedMatch({ states: ['paid'] }, rule, withMode));
+		expect(ofMode).toMatchObject({ field: 'requiredValues' });
 		refuseUnsignedMatch(match, undefined);
 		refuseUnsignedMatch(match, readSenderRule(WITH_EVENT));
 	});

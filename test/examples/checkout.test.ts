@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { STATES } from '../../nodes/Pay/service/postbackState';
 
 type Json = Record<string, unknown>;
 interface Opening {
@@ -149,7 +150,8 @@ test.each<[string, Opening, Json]>([
 	expect(decide(opening)).toMatchObject(expected);
 });
 
-test.each(['paid', 'failed', 'otheramount', 'time is up'])('%s: no code is shown', (state) => {
+const STATES_IN_BOOK = [...STATES.map(({ state }) => state.toLowerCase()), 'expired', 'time is up'];
+test.each(STATES_IN_BOOK)('%s: no code is shown', (state) => {
 	const shown = decide({ rows: [row({ state })] });
 	expect([shown.code, shown.image]).toStrictEqual([undefined, undefined]);
 });

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { OUTCOME_WORDS } from '../../nodes/Pay/execution/words/outcome';
 import { CORRECT_ITEM } from '../../nodes/Pay/execution/words/result';
 import { amountField, parseAmount } from '../../nodes/Pay/parameters/amount';
+import { STATES } from '../../nodes/Pay/service/postbackState';
 
 type Json = Record<string, unknown>;
 type Item = { json: Json };
@@ -597,6 +598,20 @@ describe('what postbacks reported', () => {
 		expect(told(payouts.uploadLines([line('a')]))).toStrictEqual({ 2: says });
 		expect(payouts.sent).toHaveLength(isSent ? 1 : 0);
 	});
+
+	test.each([...STATES, { state: 'expired', hasMoneyMoved: true }])(
+		'$state, after a try that was rejected: nothing is sent again where money may have moved',
+		({ state, hasMoneyMoved }) => {
+			payouts.outcomes.a = 'rejected';
+			payouts.uploadLines([line('a')]);
+			payouts.report('a', state);
+			payouts.outcomes = {};
+			const [part] = payouts.uploadLines([line('a')]).parts;
+			expect(payouts.sent).toHaveLength(hasMoneyMoved ? 0 : 1);
+			const forMoneyMoved = state === 'paid' ? 'before' : 'odd';
+			expect(part!.name).toBe(hasMoneyMoved ? forMoneyMoved : 'accepted');
+		},
+	);
 
 	test('a report that comes before the row of its payment counts all the same', () => {
 		payouts.report('a', 'paid');

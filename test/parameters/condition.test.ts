@@ -108,13 +108,13 @@ test.each<{
 		name: 'paid or failed',
 		condition: 'paidOrFailed',
 		status: STATUS,
-		expected: { states: ['paid', 'failed', 'refunded', 'otherAmount'] },
+		expected: { states: ['refunded', 'paid', 'otherAmount', 'failed'] },
 	},
 	{
 		name: 'paid or failed, where what fails is a refund',
 		condition: 'paidOrFailed',
 		status: { field: 'status', paid: ['*'], failed: [], refundField: 'refunds' },
-		expected: { states: ['paid', 'failed', 'refunded', 'otherAmount'] },
+		expected: { states: ['refunded', 'paid', 'otherAmount', 'failed'] },
 	},
 ])('what a postback must hold: $name', ({ condition, status, expected }) => {
 	expect(

@@ -14,6 +14,7 @@ const WORDS = {
 	idField: 'data.id',
 	refundField: 'refund',
 	amountField: 'data.amount',
+	requiredValues: 'livemode = true',
 };
 const CREDENTIAL: IDataObject = { postbackSecret: SECRET, ...WORDS };
 const BY_HEADER: IDataObject = {
@@ -236,6 +237,7 @@ describe('a challenge', () => {
 		{ what: 'there is an empty status', sent: json({ challenge: 'abc', data: { status: '' } }) },
 		{ what: 'there is an identifier', sent: json({ challenge: 'abc', data: { id: 'order-1' } }) },
 		{ what: 'there is a refund', sent: json({ challenge: 'abc', refund: {} }) },
+		{ what: 'there is a mode', sent: json({ challenge: 'abc', livemode: false }) },
 		{ what: 'there is an amount', sent: json({ challenge: 'abc', data: { amount: 1 } }) },
 		{
 			what: 'a list has a status',
@@ -335,7 +337,11 @@ describe('a genuine postback is never swallowed', () => {
 	const query = Object.fromEntries(
 		new URL(signUrl(URL_OF_TRIGGER, reference, SECRET)).searchParams,
 	);
-	const PAID = { challenge: 'abc', data: { status: 'paid', id: 'order-1', amount: 5 } };
+	const PAID = {
+		challenge: 'abc',
+		livemode: true,
+		data: { status: 'paid', id: 'order-1', amount: 5 },
+	};
 	const starts = (called: Called) =>
 		called.result.workflowData?.flat().map(({ json: item }) => item);
 

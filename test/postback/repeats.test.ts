@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { claimStarts } from '../../nodes/Pay/postback/repeats';
+import { STATES } from '../../nodes/Pay/service/postbackState';
 import { lineInLog, webhookNode } from '../engine/webhook';
 
 const SECRET = 'the secret of the test: repeats';
@@ -60,6 +61,38 @@ test('what was answered is answered again and starts nothing, and the log names 
 		}),
 	]);
 });
+
+test('what lacks a required value is no repeat, and hides nothing: the real "paid" starts the workflow', async () => {
+	const credential = () => ({ ...CREDENTIAL, requiredValues: 'livemode = true' });
+	const node = trigger({ credential });
+	const url = urlOf('live');
+	const stateOf = async (body: object) =>
+		(await node.post(url, body)).result.workflowData?.[0]?.[0]?.json.state;
+	expect(await stateOf({ ...paid(1), livemode: false })).toBe('other');
+	expect(await stateOf({ ...paid(2), livemode: true })).toBe('paid');
+	expect(await stateOf({ ...paid(3), livemode: true })).toBeUndefined();
+});
+
+test.each([...STATES])(
+	'a second $state of the same charge, in other words, is a repeat: $isOncePerCharge',
+	async ({ state, isOncePerCharge }) => {
+		const node = trigger({
+			credential: () => ({ ...CREDENTIAL, refundField: 'back', amountField: 'amount' }),
+		});
+		const bodies = {
+			paid: { status: 'paid', amount: 1 },
+			failed: { status: 'failed' },
+			refunded: { status: 'paid', amount: 1, back: true },
+			otherAmount: { status: 'paid', amount: 0.5 },
+			other: { status: 'open' },
+		};
+		const url = urlOf(`twice-${state}`);
+		const first = await node.post(url, { ...bodies[state], attempt: 1 });
+		expect(first.result.workflowData?.[0]?.[0]?.json.state).toBe(state);
+		const second = await node.post(url, { ...bodies[state], attempt: 2 });
+		expect(isStart(second)).toBe(!isOncePerCharge);
+	},
+);
 
 test('of a list each entry is asked for: one that started no workflow yet starts one', async () => {
 	const parameters = {

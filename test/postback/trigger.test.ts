@@ -324,6 +324,27 @@ describe('publishing it', () => {
 			credential: () => ({ ...described(), failedValues: 'OK' }),
 			names: 'Failed Values',
 		},
+		{
+			how: 'a required value that cannot be read',
+			credential: () => ({ ...described(), requiredValues: 'success == true' }),
+			names: 'Required Values',
+		},
+		{
+			how: 'a required value of an expression that gives nothing',
+			credential: () => ({ ...described(), requiredValues: null }),
+			names: 'Required Values',
+		},
+		{
+			how: 'a required value that the service does not sign',
+			credential: () => ({
+				...described(),
+				requiredValues: 'headers.x-mode = live',
+				senderCheck: 'signature',
+				signatureHeader: 'X-Signature',
+				signatureSecret: 'x',
+			}),
+			names: 'Required Values',
+		},
 		{ how: 'a condition without values', parameters: NO_VALUES, names: 'matchField' },
 		{
 			how: 'a condition without values, unsigned',

@@ -78,7 +78,7 @@ describe('what a postback says, and why that is not "paid"', () => {
 			what: 'money that went back',
 			body: { ...PAID, refunds: [], returned: '2026-11-25' },
 			state: 'refunded',
-			reason: 'the field "returned" says that the money went back',
+			reason: 'the field "returned" says that all or part of the money went back',
 		},
 		{
 			what: 'no status',
@@ -219,7 +219,7 @@ describe('a list of charges', () => {
 		expect(stateOf(words, PROVEN, new Sources({ pix }))).toStrictEqual({
 			state: 'other',
 			reason: 'no entry of the list is about this charge or payment',
-			isOfAnother: true,
+			isDisregarded: true,
 		});
 	});
 

@@ -3,14 +3,15 @@ import {
 	isUnset,
 	readFieldMatch,
 	readPaths,
+	readRequiredValues,
 	readValues,
 	type PathRules,
 } from '../parameters/fieldAndValues';
 import { parseSwitch } from '../parameters/parameter';
 import { AMOUNT_UNITS } from '../service/amounts';
-import { ANYTHING } from '../service/fieldMatch';
+import { ANYTHING, listsOf } from '../service/fieldMatch';
 import type { ResponseWords } from '../service/judgement';
-import type { StatusWords } from '../service/postbackState';
+import type { RequiredValue, StatusWords } from '../service/postbackState';
 import { chosenIn, credentialField, fieldInCredential, wrongInCredential } from './wrongField';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
@@ -29,7 +30,9 @@ type FieldName =
 	| 'statusField'
 	| 'paidValues'
 	| 'failedValues'
+	| 'requiredValues'
 	| 'refundField'
+	| 'refundedValues'
 	| 'amountField'
 	| 'amountUnit'
 	| 'idField';
@@ -65,7 +68,8 @@ function readPathsOfResponse(fields: DescriptionFields, name: FieldName): string
 
 /** Reads the paths of a field of a postback, undefined where nothing was entered. Throws an InputError. */
 function readPathsOfPostback(fields: DescriptionFields, name: FieldName): string | undefined {
-	return readPaths(fields[name], fieldInCredential(name), { mayHaveLists: true }) || undefined;
+	const rules = { mayHaveLists: true, mayHaveListsInside: name === 'refundField' };
+	return readPaths(fields[name], fieldInCredential(name), rules) || undefined;
 }
 
 /** Refuses a word that stands in both lists: it would mean yes and no. Throws an InputError. */
@@ -101,9 +105,43 @@ function readWords(
 	const { field } = readFieldMatch(paths, words, fieldInCredential(names.field), rules);
 	const yes = readValues(fields[names.yes], fieldInCredential(names.yes));
 	const no = readValues(fields[names.no], fieldInCredential(names.no));
-	refuseAnything(no, names.no);
 	refuseWordInBoth(yes, no, names);
 	return { field, yes, no };
+}
+
+const readRequired = (fields: DescriptionFields) =>
+	readRequiredValues(fields.requiredValues, fieldInCredential('requiredValues'));
+
+/** Refuses a required value that nothing says which entry of a list it is about. Throws an InputError. */
+function refuseOtherLists(required: RequiredValue[], status: StatusWords): void {
+	const lists = [status.field, status.amountField, status.idField].flatMap((field) => {
+		return listsOf(field ?? '');
+	});
+	for (const { path } of required) {
+		const [list] = listsOf(path);
+		if (list === undefined || lists.includes(list)) continue;
+		throw wrongInCredential(
+			'requiredValues',
+			`cannot have ${JSON.stringify(path)}, which goes through another list than the Status, Amount and External ID Fields`,
+			'Name a field of the list that they go through, or one beside it.',
+		);
+	}
+}
+
+/** Reads the words that say that money went back, undefined where anything does. Throws an InputError. */
+function readRefunded(fields: DescriptionFields): string[] | undefined {
+	const words = readValues(fields.refundedValues, fieldInCredential('refundedValues'));
+	return words.every((word) => word === ANYTHING) ? undefined : words;
+}
+
+/** Refuses words for a refund that no field could have. Throws an InputError. */
+function refuseWithoutRefundField(fields: DescriptionFields): void {
+	if (readRefunded(fields) === undefined) return;
+	throw wrongInCredential(
+		'refundedValues',
+		'cannot stand without a Refund Field',
+		`Enter the Refund Field too, or set them back to ${ANYTHING}.`,
+	);
 }
 
 /** The fields of a postback that say nothing without its status. */
@@ -111,17 +149,22 @@ const BESIDE_STATUS = ['refundField', 'amountField', 'idField'] as const;
 
 /** Refuses a field that says by itself nothing of what was paid. Throws an InputError. */
 function refuseWithoutStatus(fields: DescriptionFields): void {
-	const name = BESIDE_STATUS.find((field) => readPathsOfPostback(fields, field) !== undefined);
+	let name: FieldName | undefined = BESIDE_STATUS.find((field) => {
+		return readPathsOfPostback(fields, field) !== undefined;
+	});
+	if (readRequired(fields).length > 0) name = 'requiredValues';
 	if (name === undefined) return;
 	throw wrongInCredential(
 		name,
-		'is there without a Status Field',
+		'cannot stand without a Status Field',
 		'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
 	);
 }
 
 function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	const words = readWords(fields, STATUS, { mayHaveLists: true });
+	const refundField = readPathsOfPostback(fields, 'refundField');
+	if (refundField === undefined) refuseWithoutRefundField(fields);
 	if (words === undefined) {
 		refuseWithoutStatus(fields);
 		return undefined;
@@ -131,15 +174,19 @@ function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 		paid: words.yes,
 		failed: words.no,
 	};
-	const refundField = readPathsOfPostback(fields, 'refundField');
+	const refunded = readRefunded(fields);
 	const amountField = readPathsOfPostback(fields, 'amountField');
 	const idField = readPathsOfPostback(fields, 'idField');
 	if (refundField !== undefined) status.refundField = refundField;
+	if (refunded !== undefined) status.refunded = refunded;
 	if (amountField !== undefined) {
 		status.amountField = amountField;
 		status.amountUnit = chosenIn(fields, 'amountUnit', AMOUNT_UNITS);
 	}
 	if (idField !== undefined) status.idField = idField;
+	const required = readRequired(fields);
+	refuseOtherLists(required, status);
+	if (required.length > 0) status.required = required;
 	return status;
 }
 
@@ -147,6 +194,7 @@ function readResponseWords(fields: DescriptionFields): ResponseWords | undefined
 	const words = readWords(fields, RESULT);
 	if (words === undefined) return undefined;
 	refuseAnything(words.yes, 'acceptedValues');
+	refuseAnything(words.no, 'rejectedValues');
 	return {
 		field: words.field,
 		accepted: words.yes,

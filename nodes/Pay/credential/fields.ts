@@ -75,14 +75,32 @@ const describeService: INodeProperties[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. failed',
 		description:
-			'Values of that field that mean it will never be paid, one a line. What expired or was cancelled will not be paid either: add the words for it.',
+			'Values of that field that mean it will never be paid, one a line. What expired or was cancelled will not be paid either: add the words for it. * means any value that is none of the Paid Values, for a service that reports once, at the end; not if yours reports steps such as PENDING: the first of them would end the wait as failed.',
+	}),
+	described({
+		displayName: 'Required Values',
+		name: 'requiredValues',
+		typeOptions: { rows: 3 },
+		placeholder: 'e.g. livemode = true',
+		description:
+			'For a service where one field does not say it: lines of path = value, all of which must hold too, such as success = true, livemode = true or currency = EUR. Where one does not, the state is "other" whatever the status says, and no condition goes on with it. Upper and lower case do not count; * behind = means: it is there, and not empty.',
 	}),
 	described({
 		displayName: 'Refund Field',
 		name: 'refundField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.refunds',
-		description: `Field of a postback that holds something once money went back. ${PATH_HINT} Where it is there and not empty, the state is "refunded", whatever the status says.`,
+		description: `Field of a postback that says that all or part of the money went back. ${PATH_HINT} Where one of its paths, in any entry, has one of the Refunded Values, the state is "refunded", whatever the status says. pix[].refunds[].status looks into a list inside of each entry.`,
+	}),
+	text({
+		displayName: 'Refunded Values',
+		name: 'refundedValues',
+		typeOptions: { rows: 2 },
+		default: '*',
+		placeholder: 'e.g. refunded',
+		displayOptions: { show: { describeService: [true], refundField: [{ _cnd: { not: '' } }] } },
+		description:
+			'Values of that field that mean all or part of the money went back, one a line. * means: it is there, and not empty. Enter the words of your service if it also says there that nothing went back, such as "none" or "rejected".',
 	}),
 	described({
 		displayName: 'Amount Field',

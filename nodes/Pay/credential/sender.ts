@@ -9,7 +9,7 @@ import {
 import type { InputError } from '../inputError';
 import { matchField, type PostbackMatch } from '../parameters/condition';
 import { wrongField } from '../parameters/label';
-import type { StatusWords } from '../service/postbackState';
+import { fieldsInWords, type StatusWords } from '../service/postbackState';
 import { senderFields, type PayCredential } from './fields';
 import { isHeaderName } from './headerName';
 import {
@@ -268,7 +268,7 @@ function unsignedPath(field: string, signed: string[]): string | undefined {
 }
 
 const unsigned = (path: string) =>
-	`has ${JSON.stringify(path)}, which reads a header or the query, which the service does not sign: anybody could add it`;
+	`cannot have ${JSON.stringify(path)}, which reads a header or the query, which the service does not sign: anybody could add it`;
 const NAME_A_FIELD = 'Name a field of the body.';
 
 /**
@@ -281,13 +281,7 @@ export function refuseUnsignedFields(credential: PayCredential, words?: StatusWo
 }
 
 function refuseUnsignedWords(words: StatusWords, signed: string[]): void {
-	const fields = {
-		statusField: words.field,
-		refundField: words.refundField,
-		amountField: words.amountField,
-		idField: words.idField,
-	};
-	for (const [name, field = ''] of Object.entries(fields)) {
+	for (const [name, field] of Object.entries(fieldsInWords(words))) {
 		const path = unsignedPath(field, signed);
 		if (path === undefined) continue;
 		throw wrongInCredential(name, unsigned(path), NAME_A_FIELD);

@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isJsonObject } from '../json';
 import type { FieldMatch } from '../service/fieldMatch';
-import type { State, StatusWords } from '../service/postbackState';
+import { STATES, type State, type StatusWords } from '../service/postbackState';
 import { readFieldMatch } from './fieldAndValues';
 import type { NamedField } from './label';
 import { parseChoice, type ReadParameter } from './parameter';
@@ -16,10 +16,10 @@ export type PostbackMatch = { states: readonly State[] } | FieldMatch;
 type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
 
 /** What each condition goes on with. Money that went back, or came as another amount, needs somebody. */
-const STATES = {
+const STATES_OF_CONDITIONS: Record<'paid' | 'paidOrFailed', State[]> = {
 	paid: ['paid'],
-	paidOrFailed: ['paid', 'failed', 'refunded', 'otherAmount'],
-} as const;
+	paidOrFailed: STATES.filter(({ isFinal }) => isFinal).map(({ state }) => state),
+};
 
 const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
 const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: string }> = {
@@ -38,7 +38,7 @@ const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: 
 	match: {
 		name: 'When a Field Has a Value',
 		description:
-			'Not with another External ID, nor "paid" with another amount, where the credential has fields for them. Others are verified and get a response too, but are not stored: n8n logs that they came.',
+			'Not with another External ID, a Required Value that does not hold, or "paid" with another amount, where the credential has fields for them. Others are verified and get a response too, but are not stored: n8n logs that they came.',
 	},
 };
 
@@ -169,7 +169,7 @@ export function matchOf(
 			`${whereWordsBelong} ${enterWords(missing, statusWords !== undefined)}`,
 		);
 	}
-	return { states: STATES[condition] };
+	return { states: STATES_OF_CONDITIONS[condition] };
 }
 
 /** What to enter in a credential that lacks words, in a sentence. */

@@ -1,4 +1,5 @@
-import { EACH, isOneOf, isScalar, type FieldMatch } from '../service/fieldMatch';
+import { EACH, isOneOf, isScalar, normalPath, type FieldMatch } from '../service/fieldMatch';
+import type { RequiredValue } from '../service/postbackState';
 import { wrongField, type NamedField } from './label';
 import { refuseTypedExpression } from './text';
 
@@ -27,19 +28,24 @@ export const isUnset = (paths: unknown, values: unknown) =>
 export interface PathRules {
 	/** Whether it may go through a list, `pix[].status`: postbacks may hold several charges. */
 	mayHaveLists: boolean;
+	/** Whether it may go through one inside of an entry too, `pix[].refunds[].status`. */
+	mayHaveListsInside?: boolean;
 }
 
 /**
  * What is wrong with a line as a path; undefined where it is one: none of its names is empty. A comma stands
  * between two paths, and braces and $ are those of an expression.
  */
-function faultOfPath(line: string, { mayHaveLists }: PathRules): 'form' | 'list' | undefined {
+function faultOfPath(
+	line: string,
+	{ mayHaveLists, mayHaveListsInside = false }: PathRules,
+): 'form' | 'list' | undefined {
 	if (/[,{}$]/.test(line)) return 'form';
 	const names = line.split('.');
 	if (names.includes('')) return 'form';
 	const lists = names.filter((name) => name.includes(EACH));
 	if (lists.length === 0) return undefined;
-	if (!mayHaveLists || lists.length > 1) return 'list';
+	if (!mayHaveLists || lists.length > (mayHaveListsInside ? 2 : 1)) return 'list';
 	return lists.every((name) => name.indexOf(EACH) === name.length - EACH.length)
 		? undefined
 		: 'list';
@@ -47,7 +53,7 @@ function faultOfPath(line: string, { mayHaveLists }: PathRules): 'form' | 'list'
 
 const ADVICE = {
 	form: 'Enter one path a line, with dots between the levels, for example data.status.',
-	list: '[] stands behind the name of a list whose entries are looked at, as in pix[].status: once, and only in fields of a postback. A number names one entry, as in pix.0.status.',
+	list: '[] stands behind the name of a list whose entries are looked at, as in pix[].status: once, and only in fields of a postback; in the Refund Field twice. A number names one entry, as in pix.0.status.',
 };
 
 /**
@@ -125,3 +131,57 @@ export function readFieldMatch(
 
 /** The first word that stands in two lists. */
 export const inBoth = (one: string[], other: string[]) => one.find((word) => isOneOf(word, other));
+
+/** Comparisons that a person may write, and that nothing makes. */
+const OTHER_COMPARISON = /==|!=|<|>/;
+
+/** What is wrong with a line as a required value, and what to do; undefined where it is one. */
+function faultOfRequired(
+	line: string,
+	path: string,
+	value: string | undefined,
+): string | undefined {
+	if (OTHER_COMPARISON.test(line) || value === undefined) {
+		return 'Enter one path = value a line, for example success = true. Nothing else is compared.';
+	}
+	const fault = faultOfPath(path, { mayHaveLists: true });
+	if (fault !== undefined) return ADVICE[fault];
+	if (value === '') return 'Enter the value behind =, or * where any will do that is not empty.';
+	if (value.includes(',')) return 'Enter one value behind =, without a comma.';
+	if (/^(["'`]).*\1$/.test(value)) return 'Enter the value without quotes.';
+	return undefined;
+}
+
+/**
+ * Reads lines of `path = value`, none where nothing was entered. Throws an InputError where one cannot be read,
+ * or a path has two values.
+ */
+export function readRequiredValues(entered: unknown, field: NamedField): RequiredValue[] {
+	if (isBlank(entered)) return [];
+	if (typeof entered !== 'string') {
+		throw wrongField(field, 'must be text', 'Enter one path = value a line.');
+	}
+	const required: RequiredValue[] = [];
+	for (const [index, text] of entered.split(/\r\n|\r|\n/).entries()) {
+		const line = text.trim();
+		if (line === '') continue;
+		refuseTypedExpression(line, field);
+		const at = line.indexOf('=');
+		const path = at === -1 ? line : line.slice(0, at).trim();
+		const value = at === -1 ? undefined : line.slice(at + 1).trim();
+		const advice = faultOfRequired(line, path, value);
+		if (value === undefined || advice !== undefined) {
+			const what = `cannot be read in line ${index + 1}, ${JSON.stringify(line)}`;
+			throw wrongField(field, what, advice ?? '');
+		}
+		if (required.some((other) => normalPath(other.path) === normalPath(path))) {
+			throw wrongField(
+				field,
+				`have the path ${JSON.stringify(path)} twice`,
+				'All lines must hold, and a path has one value. Remove one of the two.',
+			);
+		}
+		required.push({ path, value });
+	}
+	return required;
+}

@@ -1,7 +1,7 @@
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { readPaths } from '../parameters/fieldAndValues';
 import { entriesOf, firstValue, isScalar, type Sources } from '../service/fieldMatch';
-import type { StatusWords } from '../service/postbackState';
+import { fieldsInWords, type StatusWords } from '../service/postbackState';
 import { parseBody, type Body } from './body/parse';
 import { isJsonObject, jsonOrText } from '../json';
 import { logWarning } from '../log';
@@ -59,9 +59,7 @@ function challengeIn({ field, words }: ChallengeRule, sources: Sources): string 
 	return isScalar(found?.value) ? String(found.value) : undefined;
 }
 
-function fieldsOf({ field, refundField, amountField, idField }: StatusWords): string[] {
-	return [field, refundField, amountField, idField].filter((each) => each !== undefined);
-}
+const fieldsOf = (words: StatusWords) => Object.values(fieldsInWords(words));
 
 /** Letters, digits and signs that no browser, whatever it takes the text for, reads as anything else. */
 const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;

@@ -3,8 +3,8 @@ import { entriesOf, mismatchOf, Sources, tellsApart, type Entry } from '../servi
 import {
 	claimsOf,
 	isOfAnother,
-	otherAmountPaidIn,
 	stateOf,
+	whyEntryIsRefused,
 	type Claimed,
 	type JudgedState,
 	type StatusWords,
@@ -79,7 +79,7 @@ function whyNoEntryMatches(
 		if (words !== undefined && isOfAnother(entry, words, reference, sources)) continue;
 		const mismatch =
 			mismatchOf(match, sources, entry) ??
-			(words && otherAmountPaidIn(entry, words, reference, sources));
+			(words && whyEntryIsRefused(entry, words, reference, sources));
 		if (mismatch === undefined) return undefined;
 		why = mismatch;
 	}
@@ -101,7 +101,7 @@ export function whyNotAwaited(
 	const mismatch = whyNoEntryMatches(match, judged);
 	if (mismatch !== undefined) return mismatch;
 	// "Paid" with another amount is not what a person means by it; what is pending or failed may say another one.
-	const isRefused = verdict?.isOfAnother === true || verdict?.state === 'otherAmount';
+	const isRefused = verdict?.isDisregarded === true || verdict?.state === 'otherAmount';
 	return isRefused ? verdict.reason : undefined;
 }
 

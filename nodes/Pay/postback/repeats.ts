@@ -1,5 +1,6 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
 import { BoundedMap } from '../boundedMap';
+import { STATES } from '../service/postbackState';
 
 /*
  * Of 20 pairs of one postback at the same instant, 4 and 5 reached what stands behind a look-up in a data
@@ -40,7 +41,8 @@ function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number)
 	const place = [context.getWorkflow().id, context.getNode().id];
 	const { kind, external_id } = (reference ?? claimed ?? {}) as IDataObject;
 	const { amount } = (claimed ?? {}) as IDataObject;
-	const isOfCharge = (state === 'paid' || state === 'failed') && external_id !== undefined;
+	const { isOncePerCharge = false } = STATES.find((each) => each.state === state) ?? {};
+	const isOfCharge = isOncePerCharge && external_id !== undefined;
 	const what = isOfCharge ? [kind, external_id, amount, state] : [eventId, entry];
 	return JSON.stringify([...place, ...what]);
 }

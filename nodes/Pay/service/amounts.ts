@@ -69,6 +69,48 @@ function plainText(text: string): string | undefined {
 	return undefined;
 }
 
+/** How a currency's sign is written, by its code. */
+const signsByCode = new Map<string, string[]>();
+
+/** The signs of a currency, such as "$" and "US$" of USD; none of what is no code. */
+function signsOf(code: string): string[] {
+	const known = signsByCode.get(code);
+	if (known !== undefined) return known;
+	const signs: string[] = [];
+	for (const locale of ['en', 'en-CA']) {
+		for (const currencyDisplay of ['symbol', 'narrowSymbol'] as const) {
+			const format = new Intl.NumberFormat(locale, {
+				style: 'currency',
+				currency: code,
+				currencyDisplay,
+			});
+			const sign = format.formatToParts(0).find(({ type }) => type === 'currency');
+			if (sign !== undefined) signs.push(sign.value);
+		}
+	}
+	signsByCode.set(code, signs);
+	return signs;
+}
+
+/** Whether a code or sign of a currency, as an amount's text has it, may stand for one of some currencies. */
+function isOneOfCurrencies(name: string, currencies: string[]): boolean {
+	return currencies.some((each) => {
+		const code = each.toUpperCase();
+		if (name === code) return true;
+		return /^[A-Z]{3}$/.test(code) && signsOf(code).includes(name);
+	});
+}
+
+/**
+ * Whether an amount's text names another currency than some, before or behind the number.
+ * @param currencies codes such as EUR; upper and lower case do not count
+ */
+export function namesOtherCurrency(value: unknown, currencies: string[]): boolean {
+	if (typeof value !== 'string' || value.length > LONGEST_TEXT) return false;
+	const names = value.trim().match(CURRENCY) ?? [];
+	return names.some((name) => !isOneOfCurrencies(name.trim(), currencies));
+}
+
 /** What a value of a service stands for, as `unitsOf` has it; undefined where it is no amount, or may be two. */
 function unitsIn(value: unknown): bigint | undefined {
 	if (typeof value === 'number') {

@@ -35,6 +35,20 @@ function takeApart(path: string): { list?: string; rest: string } {
 	return { list: path.slice(0, at), rest: path.slice(at + EACH.length).replace(/^\./, '') };
 }
 
+/** A path in one spelling: small letters, and without what the panel shows before a field of the body. */
+export const normalPath = (path: string) =>
+	normalName(path).replace(/^(?:postback\.)?(?:body(?:\.|(?=\[)))?/, '');
+
+/** The lists that the paths of a field go through, in one spelling. */
+export function listsOf(field: string): string[] {
+	const lists: string[] = [];
+	for (const path of field.split('\n')) {
+		const { list } = takeApart(normalPath(path));
+		if (list !== undefined) lists.push(list);
+	}
+	return lists;
+}
+
 /** The paths of a field that go through a list, as a field. */
 function throughLists(field: string): string {
 	const paths = field.split('\n').filter((path) => path.includes(EACH));
@@ -45,6 +59,12 @@ function throughLists(field: string): string {
 function opened(value: unknown): unknown {
 	if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return value;
 	return jsonOrText(value);
+}
+
+/** A question about a value, under a name: what it says of one path is kept. */
+export interface ValueTest {
+	name: string;
+	isMet: (value: unknown) => boolean;
 }
 
 /** One entry of a list of a postback. */
@@ -70,7 +90,7 @@ export class Sources {
 	readonly #found = new Map<string, unknown>();
 	readonly #lists = new Map<string, object | undefined>();
 	readonly #parsed = new Map<string, unknown>();
-	readonly #there = new Map<string, boolean>();
+	readonly #met = new Map<string, boolean>();
 
 	constructor(...parts: unknown[]) {
 		this.#parts = parts;
@@ -132,15 +152,16 @@ export class Sources {
 	}
 
 	/**
-	 * Whether something is there at a path that is not empty; of a list, in any entry. It is looked for once:
-	 * each entry of one list with each of another one would take minutes.
+	 * Whether a value at a path passes a test; of lists, that of any entry. It is asked once: each entry of
+	 * one list with each of another one would take minutes.
 	 */
-	isThereAt(path: string): boolean {
-		const known = this.#there.get(path);
+	isMetAt(path: string, { name, isMet }: ValueTest): boolean {
+		const key = JSON.stringify([path, name]);
+		const known = this.#met.get(key);
 		if (known !== undefined) return known;
-		const isSomewhere = this.#valuesAt(path).some(isThere);
-		this.#there.set(path, isSomewhere);
-		return isSomewhere;
+		const isMetSomewhere = this.#valuesAt(path).some(isMet);
+		this.#met.set(key, isMetSomewhere);
+		return isMetSomewhere;
 	}
 
 	#valuesAt(path: string): unknown[] {
@@ -148,7 +169,17 @@ export class Sources {
 		if (list === undefined) return [this.valueAt(rest)];
 		const found = this.listAt(list);
 		const entries: unknown[] = Array.isArray(found) ? found : [found];
-		return entries.map((entry) => this.valueIn(entry, rest));
+		return entries.flatMap((entry) => this.valuesIn(entry, rest));
+	}
+
+	/** The values in a branch; of a list inside it, those of all its entries. */
+	valuesIn(branch: unknown, path: string): unknown[] {
+		const { list, rest } = takeApart(path);
+		if (list === undefined) return [this.valueIn(branch, rest)];
+		const inside = this.open(this.valueIn(branch, list));
+		if (typeof inside !== 'object' || inside === null) return [];
+		const entries: unknown[] = Array.isArray(inside) ? inside : [inside];
+		return entries.flatMap((entry) => this.valuesIn(entry, rest));
 	}
 
 	/** The names that are there, for a person who looks for a field: dots between levels, at most `most`. */
@@ -249,12 +280,21 @@ export function isThere(value: unknown): boolean {
 	return saysSomething && !NOTHING_IN_WORDS.includes(text.toLowerCase());
 }
 
-/** The first path of a field at which something is there that is not empty: of another list, in any entry. */
-export function pathThere(field: string, sources: Sources, entry?: Entry): string | undefined {
+/**
+ * The first path of a field at which a value passes a test. Of the entry's own list that entry is asked; of a
+ * list inside it, and of any other one, all entries.
+ */
+export function pathMeeting(
+	field: string,
+	test: ValueTest,
+	sources: Sources,
+	entry?: Entry,
+): string | undefined {
 	return field.split('\n').find((path) => {
-		const { list } = takeApart(path);
+		const { list, rest } = takeApart(path);
 		const isOwn = entry !== undefined && list !== undefined && sources.listAt(list) === entry.list;
-		return isOwn ? isThere(valueFor(path, sources, entry)) : sources.isThereAt(path);
+		if (!isOwn) return sources.isMetAt(path, test);
+		return sources.valuesIn(entry.value, rest).some(test.isMet);
 	});
 }
 

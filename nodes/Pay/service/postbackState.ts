@@ -1,12 +1,17 @@
-import { amountIn, isSameAmount, type AmountUnit } from './amounts';
+import { amountIn, isSameAmount, namesOtherCurrency, type AmountUnit } from './amounts';
 import {
+	ANYTHING,
 	entriesOf,
 	firstValue,
 	inOneForm,
 	isAmong,
+	isOneOf,
+	isScalar,
+	isThere,
+	mismatchOf,
 	missingInWords,
 	ownValue,
-	pathThere,
+	pathMeeting,
 	tellsApart,
 	type Entry,
 	type Sources,
@@ -19,9 +24,14 @@ export interface StatusWords {
 	/** As `FieldMatch` has it; so the fields below. */
 	field: string;
 	paid: string[];
+	/** {@link ANYTHING} among them stands for any other single value. */
 	failed: string[];
-	/** Where there is something once the money went back. */
+	/** What must hold too, whatever the status says. */
+	required?: RequiredValue[];
+	/** Where it says that all or part of the money went back. */
 	refundField?: string;
+	/** The words there that say so; absent where anything does that is not empty. */
+	refunded?: string[];
 	/** Where it says how much was paid, and in which unit. */
 	amountField?: string;
 	amountUnit?: AmountUnit;
@@ -29,19 +39,64 @@ export interface StatusWords {
 	idField?: string;
 }
 
-/** What a postback says became of its charge or payment. */
-export type State = 'paid' | 'failed' | 'refunded' | 'otherAmount' | 'other';
+/** The paths that the words of an account look at, by the field of the credential in which they stand. */
+export function fieldsInWords(words: StatusWords): Record<string, string> {
+	const required = words.required?.map(({ path }) => path).join('\n');
+	const fields: Record<string, string> = { statusField: words.field };
+	if (required !== undefined) fields.requiredValues = required;
+	if (words.refundField !== undefined) fields.refundField = words.refundField;
+	if (words.amountField !== undefined) fields.amountField = words.amountField;
+	if (words.idField !== undefined) fields.idField = words.idField;
+	return fields;
+}
 
-/** Of several entries about one charge or payment, the first of these counts. */
-const ORDER: State[] = ['refunded', 'paid', 'otherAmount', 'failed', 'other'];
+/** A value that a postback must have. */
+export interface RequiredValue {
+	/** A path that may go through a list. */
+	path: string;
+	/** {@link ANYTHING} stands for whatever is not empty. */
+	value: string;
+}
+
+/** What follows from a state, wherever it is asked. */
+interface StateRules {
+	state: string;
+	/** Whether When Paid or Failed goes on with it. */
+	isFinal: boolean;
+	/** Whether a second one about the same charge or payment is a repeat, whatever else the request says. */
+	isOncePerCharge: boolean;
+	/** Whether money has moved: then no workflow may take the charge or payment for an unpaid one. */
+	hasMoneyMoved: boolean;
+}
+
+/**
+ * All that a postback can say became of its charge or payment. Of several entries about one charge or payment
+ * that disagree, the state that stands first counts. Two payments of another amount are two, and no repeat.
+ */
+export const STATES = [
+	{ state: 'refunded', isFinal: true, isOncePerCharge: false, hasMoneyMoved: true },
+	{ state: 'paid', isFinal: true, isOncePerCharge: true, hasMoneyMoved: true },
+	{ state: 'otherAmount', isFinal: true, isOncePerCharge: false, hasMoneyMoved: true },
+	{ state: 'failed', isFinal: true, isOncePerCharge: true, hasMoneyMoved: false },
+	{ state: 'other', isFinal: false, isOncePerCharge: false, hasMoneyMoved: false },
+] as const satisfies readonly StateRules[];
+
+/** What a postback says became of its charge or payment. */
+export type State = (typeof STATES)[number]['state'];
+
+/** Where a state stands among those of entries that disagree. */
+const placeOf = (wanted: State) => STATES.findIndex(({ state }) => state === wanted);
 
 /** What a postback says, and why it does not say "paid". */
 export interface JudgedState {
 	state: State;
 	/** Which field was missing, or which rule failed: never a value. Absent where the state is "paid". */
 	reason?: string;
-	/** Whether it is about another charge or payment, or may be. */
-	isOfAnother?: true;
+	/**
+	 * Whether it says nothing of the charge or payment: it is, or may be, about another one, or lacks a
+	 * required value. Then no condition goes on with it.
+	 */
+	isDisregarded?: true;
 }
 
 /** What a postback is about, as something proves it; null where nothing does. An operation may have no amount. */
@@ -79,9 +134,56 @@ function otherIdIn(
 	return `the field ${inQuotes(found)} names another charge or payment`;
 }
 
+/** Why an entry lacks one of some required values, in words; undefined where it has them all. */
+function lackingIn(
+	required: RequiredValue[] | undefined,
+	sources: Sources,
+	entry?: Entry,
+): string | undefined {
+	for (const { path, value } of required ?? []) {
+		const mismatch = mismatchOf({ field: path, values: [value] }, sources, entry);
+		if (mismatch !== undefined) return `of the Required Values, ${mismatch}`;
+	}
+	return undefined;
+}
+
+/** Whether another path of a field goes on inside of what stands at this one. */
+const leadsFurther = (path: string, field: string) =>
+	field.split('\n').some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[]`));
+
+/** Why all or part of the money went back, in words; undefined where it did not. */
+function refundIn(
+	{ refundField, refunded = [ANYTHING] }: StatusWords,
+	sources: Sources,
+	entry?: Entry,
+): string | undefined {
+	if (refundField === undefined) return undefined;
+	const says = { name: 'refunded', isMet: (value: unknown) => isAmong(value, refunded) };
+	const path = pathMeeting(refundField, says, sources, entry);
+	if (path !== undefined) {
+		return `the field ${JSON.stringify(path)} says that all or part of the money went back`;
+	}
+	// Who adds a word and leaves the path at a list of refunds would never hear of one again.
+	const ends = refundField.split('\n').filter((each) => !leadsFurther(each, refundField));
+	const cannotSay = {
+		name: 'no single value',
+		isMet: (value: unknown) => isThere(value) && !isScalar(value),
+	};
+	const unclear = pathMeeting(ends.join('\n'), cannotSay, sources, entry);
+	if (unclear === undefined) return undefined;
+	return `the field ${JSON.stringify(unclear)} is not a single value, so no Refunded Value can be compared`;
+}
+
+/** The currencies that the Required Values allow; none where they do not say. */
+function currenciesIn(required: RequiredValue[] = []): string[] {
+	const named = required.filter(({ path }) => path.toLowerCase().endsWith('currency'));
+	const values = named.map(({ value }) => value);
+	return values.includes(ANYTHING) ? [] : values;
+}
+
 /** Why an entry does not say that the proven amount was paid, in words; undefined as for {@link otherIdIn}. */
 function otherAmountIn(
-	{ amountField, amountUnit }: StatusWords,
+	{ amountField, amountUnit, required }: StatusWords,
 	proven: Proven,
 	sources: Sources,
 	entry?: Entry,
@@ -91,12 +193,19 @@ function otherAmountIn(
 	if (proven.amount === undefined) return undefined;
 	const found = ownValue(amountField, sources, entry);
 	if (found === undefined) return missingInWords(amountField, sources);
+	const currencies = currenciesIn(required);
+	if (currencies.length > 0 && namesOtherCurrency(found.value, currencies)) {
+		return `the field ${inQuotes(found)} names another currency than the Required Values`;
+	}
 	if (isSameAmount(found.value, proven.amount, amountUnit)) return undefined;
 	if (amountIn(found.value, amountUnit) === undefined) {
 		return `the field ${inQuotes(found)} is no amount, or can be read as two`;
 	}
 	return `the field ${inQuotes(found)} has another amount than the charge or payment`;
 }
+
+/** Whether a value is a single one that is there; `false` and 0 are. */
+const isSingleValue = (value: unknown) => isScalar(value) && String(value).trim() !== '';
 
 /** What one entry says, or a postback without a list: all of it is read from there. */
 function stateOfEntry(
@@ -106,20 +215,26 @@ function stateOfEntry(
 	entry?: Entry,
 ): JudgedState {
 	const otherId = otherIdIn(words, proven, sources, entry);
-	if (otherId !== undefined) return { state: 'other', reason: otherId, isOfAnother: true };
-	const refund = words.refundField && pathThere(words.refundField, sources, entry);
-	if (refund) {
-		const reason = `the field ${JSON.stringify(refund)} says that the money went back`;
-		return { state: 'refunded', reason };
-	}
+	if (otherId !== undefined) return { state: 'other', reason: otherId, isDisregarded: true };
+	const lacking = lackingIn(words.required, sources, entry);
+	if (lacking !== undefined) return { state: 'other', reason: lacking, isDisregarded: true };
+	const refund = refundIn(words, sources, entry);
+	if (refund !== undefined) return { state: 'refunded', reason: refund };
 	// One status may be that of all entries; what an entry says of itself goes before it.
 	const found = ownValue(words.field, sources, entry) ?? firstValue(words.field, sources, entry);
 	if (found === undefined) return { state: 'other', reason: missingInWords(words.field, sources) };
-	if (isAmong(found.value, words.failed)) {
+	if (isScalar(found.value) && isOneOf(found.value, words.failed)) {
 		return { state: 'failed', reason: `the field ${inQuotes(found)} has one of the Failed Values` };
 	}
 	if (!isAmong(found.value, words.paid)) {
-		return { state: 'other', reason: `the field ${inQuotes(found)} has none of the Paid Values` };
+		const reason = `the field ${inQuotes(found)} has none of the Paid Values`;
+		if (!words.failed.includes(ANYTHING) || !isSingleValue(found.value)) {
+			return { state: 'other', reason };
+		}
+		return {
+			state: 'failed',
+			reason: `${reason}, and ${ANYTHING} in the Failed Values means any other value`,
+		};
 	}
 	const otherAmount = otherAmountIn(words, proven, sources, entry);
 	if (otherAmount !== undefined) return { state: 'otherAmount', reason: otherAmount };
@@ -149,16 +264,19 @@ export function isOfAnother(
 }
 
 /**
- * Why an entry of a list that says "paid" does so with another amount than is proven, in words; undefined
- * where it does not, or says nothing of amounts.
+ * Why a node's own field counts for nothing in an entry of a list, in words: the entry lacks a required value, or
+ * says "paid" with another amount than is proven. What stands beside the list is judged once for all of it.
  */
-export function otherAmountPaidIn(
+export function whyEntryIsRefused(
 	entry: Entry,
 	words: StatusWords,
 	proven: Proven,
 	sources: Sources,
 ): string | undefined {
-	const { amountField } = words;
+	const { amountField, required } = words;
+	const own = required?.filter(({ path }) => tellsApart(path, entry, sources));
+	const lacking = lackingIn(own, sources, entry);
+	if (lacking !== undefined) return lacking;
 	if (proven === null || amountField === undefined) return undefined;
 	if (!tellsApart(amountField, entry, sources)) return undefined;
 	const { state, reason } = stateOfEntry(words, proven, sources, entry);
@@ -174,6 +292,10 @@ export function stateOf(words: StatusWords, proven: Proven, sources: Sources): J
 	if (entries.length <= 1) return stateOfEntry(words, proven, sources, entries[0]);
 	const { idField } = words;
 	if (idField === undefined) {
+		for (const entry of entries) {
+			const lacking = lackingIn(words.required, sources, entry);
+			if (lacking !== undefined) return { state: 'other', reason: lacking, isDisregarded: true };
+		}
 		const reason = 'the list has several entries, and no External ID Field tells them apart';
 		return { state: 'other', reason };
 	}
@@ -181,18 +303,18 @@ export function stateOf(words: StatusWords, proven: Proven, sources: Sources): J
 	if (candidates.length === 0) {
 		const reason =
 			'the list has several entries, and the External ID Field does not go through that list';
-		return { state: 'other', reason, isOfAnother: true };
+		return { state: 'other', reason, isDisregarded: true };
 	}
 	let first: JudgedState = {
 		state: 'other',
 		reason: 'no entry of the list is about this charge or payment',
-		isOfAnother: true,
+		isDisregarded: true,
 	};
 	for (const entry of candidates) {
 		if (otherIdIn(words, proven, sources, entry) !== undefined) continue;
 		const verdict = stateOfEntry(words, proven, sources, entry);
-		const isFirst = ORDER.indexOf(verdict.state) < ORDER.indexOf(first.state);
-		if (isFirst || first.isOfAnother) first = verdict;
+		const isFirst = placeOf(verdict.state) < placeOf(first.state);
+		if (isFirst || first.isDisregarded) first = verdict;
 	}
 	return first;
 }
