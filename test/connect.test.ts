@@ -1,14 +1,16 @@
 import { readAccount } from '../nodes/Pay/credential/connection';
+import { readDescription } from '../nodes/Pay/credential/description';
 import { headerFault, readSenderRule } from '../nodes/Pay/credential/sender';
 import { judgePostback } from '../nodes/Pay/postback/match';
 import { judge, type ResponseWords } from '../nodes/Pay/service/judgement';
 import { claimsOf, type StatusWords } from '../nodes/Pay/service/postbackState';
-import { inventedService } from './inventedService';
+import { enteredAs, inventedService } from './inventedService';
+import { read } from './markdown';
 import { postbackOf } from './postback/postbackOf';
 
 /*
- * The three invented services of docs/credential.md, read from the page: a person who enters what its tables
- * say gets what its words promise.
+ * The three invented services of docs/credential.md, and the tables of docs/connect.md, read from the pages: a
+ * person who enters what they say gets what their words promise.
  */
 
 const CHARGE = { external_id: 'order-1042', amount: 49.9, kind: 'qrCode' };
@@ -76,4 +78,41 @@ test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment 
 	expect(judge(account.responseWords as ResponseWords, refused)?.means).toBe('rejected');
 	expect(stateIn(account.statusWords, CHARGE, charge)).toBe('paid');
 	expect(stateIn(account.statusWords, PAYMENT, payment)).toBe('failed');
+});
+
+/** A table of the section "When one field does not say it": the fields that its sentence enters, and its rows. */
+function tableOf(title: string) {
+	const text = read('docs/connect.md').split(`**${title}.**`)[1]!;
+	const [sentence = '', ...parts] = text.split('\n\n');
+	const fields = sentence.matchAll(/_([^_]+)_\s+is\s+`([^`]+)`/g);
+	const credential: Record<string, unknown> = { describeService: true };
+	for (const [, label, value] of fields) credential[enteredAs(label!)] = value;
+	const lines = parts[0]!.split('\n').map((line) => {
+		return [...line.matchAll(/`([^`]+)`/g)].map(([, cell]) => cell!);
+	});
+	const [names = [], , ...rows] = lines;
+	return {
+		words: readDescription(credential).statusWords,
+		rows: rows.map((cells) => Object.fromEntries(cells.map((cell, at) => [names[at], cell]))),
+	};
+}
+
+describe.each([
+	{ title: 'An event beside yes or no', count: 8 },
+	{ title: 'Two statuses', count: 5 },
+	{ title: 'A test mode', count: 2 },
+])('When one field does not say it: $title', ({ title, count }) => {
+	const { words, rows } = tableOf(title);
+
+	test('has all its rows, and more than a status', () => {
+		expect(rows).toHaveLength(count);
+		expect(words?.required).toHaveLength(1);
+	});
+
+	test.each(rows)('%j is what the page says', ({ state, ...body }) => {
+		expect(stateIn(words, CHARGE, body)).toBe(state);
+		// JSON has a real true where a form has the word.
+		const asJson = JSON.parse(JSON.stringify(body).replace(/"(true|false)"/g, '$1')) as object;
+		expect(stateIn(words, CHARGE, asJson)).toBe(state);
+	});
 });

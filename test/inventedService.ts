@@ -13,6 +13,13 @@ function valueIn(cell: string): string {
 	return typed.join('\n');
 }
 
+/** The name of the credential's field that a page calls by its label. */
+export function enteredAs(label: string): string {
+	const field = new PayApi().properties.find(({ displayName }) => displayName === label);
+	if (field === undefined) throw new Error(`The credential has no field ${label}.`);
+	return field.name;
+}
+
 /** Reads a service from the page, as a person does who enters what its table says. */
 export function inventedService(name: string): InventedService {
 	const sections = read('docs/credential.md').split(/^### /m);
