@@ -1,11 +1,11 @@
 import { createHmac, createSign, generateKeyPairSync } from 'node:crypto';
 import { once } from 'node:events';
 import { request as httpRequest, type IncomingMessage } from 'node:http';
-import { itemsOf, type N8n } from '../../dev/n8n';
+import { itemsOf, until, type N8n } from '../../dev/n8n';
 import { payTrigger } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { inventedService } from '../inventedService';
 import { Sandbox } from '../../sandbox/service';
+import { inventedService } from '../inventedService';
 import { ended, startWaiting } from './chargeAndWait';
 import { allFinished, n8nOf, NEWEST, publishTrigger, SECRET } from './nodes';
 
@@ -102,6 +102,125 @@ describe.each(NEWEST)('n8n %s', (version) => {
 		]);
 		expect(JSON.stringify(items)).not.toContain(HEADER_SECRET);
 		expect(n8n.log).not.toContain(HEADER_SECRET);
+	});
+
+	test('two fields decide: an event that was refused starts nothing, and neither does a test', async () => {
+		const { post, url, started } = await trigger(
+			{
+				describeService: true,
+				statusField: 'items[].eventCode',
+				paidValues: 'AUTHORISATION',
+				requiredValues: 'items[].success = true\nlive = true\ncurrency = EUR',
+				amountField: 'items[].amount',
+				idField: 'items[].reference',
+				senderCheck: 'secretHeader',
+				secretHeaderName: 'X-Token',
+				secretHeaderValue: HEADER_SECRET,
+			},
+			{ authentication: 'sender', startWhen: 'paid' },
+		);
+		const item = (success: string, eventCode = 'AUTHORISATION', amount: unknown = 12.5) => {
+			return { reference: 'order-1', eventCode, success, amount };
+		};
+		const send = async (items: object[], live = 'true') =>
+			await post(url, JSON.stringify({ live, currency: 'EUR', items }), {
+				'X-Token': HEADER_SECRET,
+			});
+		const lacks = (path: string) =>
+			`200 The workflow does not go on with it: of the Required Values, the field "${path}" has another value`;
+		expect(await send([item('false')])).toBe(lacks('items[].success'));
+		expect(await send([item('false'), item('true', 'REPORT')])).toBe(lacks('items[].success'));
+		expect(await send([item('true')], 'false')).toBe(lacks('live'));
+		expect(await send([item('true', 'AUTHORISATION', 'IDR 12.50')])).toBe(
+			'200 The workflow does not go on with it: the field "items[].amount" names another currency than the Required Values',
+		);
+		expect(await send([item('false'), item('true', 'AUTHORISATION', 'EUR 12.50')])).toBe('200 ');
+		expect(await started()).toMatchObject([
+			[{ state: 'paid', claimed: { external_id: 'order-1', amount: 12.5 } }],
+		]);
+	});
+
+	test('a test payment hides no real one, a refused refund is none, and any other code is a failure', async () => {
+		const { post, signed, started } = await trigger(
+			{
+				describeService: true,
+				statusField: 'ResultCode',
+				paidValues: '0',
+				failedValues: '*',
+				requiredValues: 'livemode = true',
+				refundField: 'refunds[].parts[].status',
+				refundedValues: 'DEVOLVIDO',
+			},
+			{ startWhen: 'any', options: { binaryData: true, skipRepeats: true } },
+		);
+		const refund = (status: string) => ({ refunds: [{ parts: [{ status }] }] });
+		for (const body of [
+			{ ResultCode: 0, livemode: false },
+			{ ResultCode: 0, livemode: true, ...refund('NAO_REALIZADO') },
+			{ ResultCode: 0, livemode: true, again: true },
+			{ ResultCode: 1037, livemode: true },
+			{ ResultCode: 0, livemode: true, ...refund('DEVOLVIDO') },
+		]) {
+			expect(await post(signed, JSON.stringify(body))).toMatch(/^200 /);
+		}
+		await until('four executions', async () => (await started()).length === 4);
+		const items = (await started()).flat().sort((one, other) => {
+			return String(one.receivedAt) < String(other.receivedAt) ? -1 : 1;
+		});
+		expect(items.map(({ state, stateReason }) => [state, stateReason])).toStrictEqual([
+			['other', 'of the Required Values, the field "livemode" has another value'],
+			['paid', undefined],
+			[
+				'failed',
+				'the field "ResultCode" has none of the Paid Values, and * in the Failed Values means any other value',
+			],
+			[
+				'refunded',
+				'the field "refunds[].parts[].status" says that all or part of the money went back',
+			],
+		]);
+	});
+
+	test.each([
+		{ resumeWhen: 'paid' },
+		{ resumeWhen: 'paidOrFailed' },
+		{ resumeWhen: 'match', matchField: 'event', matchValues: ['PAYMENT'] },
+	])('a wait with $resumeWhen waits on where a required value does not hold', async (wait) => {
+		const sandbox = await Sandbox.start();
+		try {
+			const payApi = await n8n.createCredential({
+				baseUrl: sandbox.url,
+				accessToken: 'token',
+				describeService: true,
+				statusField: 'success',
+				paidValues: 'true',
+				failedValues: 'false',
+				requiredValues: 'event = PAYMENT\nlivemode = true',
+			});
+			const waiting = await startWaiting(n8n, sandbox, payApi, { wait });
+			const post = async (body: object) => {
+				const response = await fetch(waiting.url, {
+					method: 'POST',
+					headers: { 'Content-Type': 'application/json' },
+					body: JSON.stringify(body),
+				});
+				return `${response.status} ${await response.text()}`;
+			};
+			const paid = { event: 'PAYMENT', success: true, livemode: true };
+			expect(await post({ ...paid, livemode: false })).toBe(
+				'200 The execution waits on: of the Required Values, the field "livemode" has another value',
+			);
+			expect(await post({ ...paid, livemode: undefined, success: false })).toBe(
+				'200 The execution waits on: of the Required Values, the field "livemode" is missing',
+			);
+			expect(await post({ ...paid, event: 'REPORT' })).toMatch(/^200 The execution waits on: /);
+			expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
+			expect(await post(paid)).toBe('200 ');
+			const execution = await ended(n8n, waiting.executionId);
+			expect(itemsOf(execution, 'After')).toMatchObject([{ postback: { state: 'paid' } }]);
+		} finally {
+			await sandbox.close();
+		}
 	});
 
 	test('a template with a path and RSA: what is signed starts it, and a moved border does not', async () => {
