@@ -3,7 +3,7 @@ import { readDescription } from '../nodes/Pay/credential/description';
 import { headerFault, readSenderRule } from '../nodes/Pay/credential/sender';
 import { judgePostback } from '../nodes/Pay/postback/match';
 import { judge, type ResponseWords } from '../nodes/Pay/service/judgement';
-import { claimsOf, type StatusWords } from '../nodes/Pay/service/postbackState';
+import { claimsOf, STATES, type StatusWords } from '../nodes/Pay/service/postbackState';
 import { enteredAs, inventedService } from './inventedService';
 import { read } from './markdown';
 import { postbackOf } from './postback/postbackOf';
@@ -114,5 +114,19 @@ describe.each([
 		// JSON has a real true where a form has the word.
 		const asJson = JSON.parse(JSON.stringify(body).replace(/"(true|false)"/g, '$1')) as object;
 		expect(stateIn(words, CHARGE, asJson)).toBe(state);
+	});
+});
+
+describe('the pages say of the states what the code makes of them', () => {
+	const rowOf = (page: string, first: string) =>
+		read(page)
+			.split('\n')
+			.find((line) => line.startsWith(`| ${first}`)) ?? '';
+
+	test.each([...STATES])('$state', ({ state, isFinal }) => {
+		expect(rowOf('docs/get-paid.md', `\`${state}\``)).not.toBe('');
+		expect(rowOf('docs/know-when-paid.md', '`state`')).toContain(`\`${state}\``);
+		const condition = rowOf('docs/know-when-paid.md', '_When Paid or Failed_');
+		expect(condition.includes(`\`${state}\``)).toBe(isFinal);
 	});
 });

@@ -599,7 +599,7 @@ describe('what postbacks reported', () => {
 		expect(payouts.sent).toHaveLength(isSent ? 1 : 0);
 	});
 
-	test.each([...STATES, { state: 'expired', hasMoneyMoved: true }])(
+	test.each([...STATES, { state: 'disputed', hasMoneyMoved: true }])(
 		'$state, after a try that was rejected: nothing is sent again where money may have moved',
 		({ state, hasMoneyMoved }) => {
 			payouts.outcomes.a = 'rejected';

@@ -8,7 +8,7 @@ import { STATES } from '../../nodes/Pay/service/postbackState';
  */
 
 const KNOWN: Array<{ state: string; hasMoneyMoved: boolean }> = [...STATES];
-const ALL = [...KNOWN, { state: 'expired', hasMoneyMoved: true }];
+const ALL = [...KNOWN, { state: 'disputed', hasMoneyMoved: true }];
 
 interface Condition {
 	leftValue: string;

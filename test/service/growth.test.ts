@@ -61,14 +61,21 @@ test('a list of charges beside one of refunds takes time that grows with their l
 		field: 'pix[].status',
 		paid: ['paid'],
 		failed: [],
-		refundField: 'refunds[].id\nrefund',
+		required: [
+			{ path: 'pix[].live', value: 'true' },
+			{ path: 'currency', value: 'EUR' },
+		],
+		refundField: 'refunds[].id\nrefund\npix[].parts[].status',
+		refunded: ['done'],
 		amountField: 'pix[].valor',
 		idField: 'pix[].txid',
 	};
 	const time = async (size: number) => {
-		const pix = Array.from({ length: size }, () => ({ txid: 'a', status: 'paid', valor: '10' }));
+		const parts = [{ status: 'refused' }];
+		const entry = { txid: 'a', status: 'paid', valor: '€ 10', live: true, parts };
+		const pix = Array.from({ length: size }, () => ({ ...entry }));
 		const refunds = Array.from({ length: size }, () => ({ id: 0 }));
-		const sources = new Sources({ pix, refunds, refund: '[]' });
+		const sources = new Sources({ pix, refunds, refund: '[]', currency: 'EUR' });
 		return await processorTime(() => stateOf(words, { external_id: 'a', amount: 10 }, sources));
 	};
 	expect(await growsTooFast(time, 50_000)).toBeUndefined();

@@ -321,6 +321,7 @@ describe('a currency in the text of the amount', () => {
 		const own = currency === '*' ? 'IDR' : currency;
 		expect(judged(words(currency), body(amount, own)).state).toBe(state);
 		expect(judged(words(currency, 'data.paidCurrency'), body(amount, own)).state).toBe(state);
+		expect(judged(words(currency, 'data[currency]'), body(amount, own)).state).toBe(state);
 	});
 
 	test('counts for nothing where no currency is required', () => {

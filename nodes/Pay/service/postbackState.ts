@@ -9,6 +9,7 @@ import {
 	isScalar,
 	isThere,
 	mismatchOf,
+	normalPath,
 	missingInWords,
 	ownValue,
 	pathMeeting,
@@ -176,7 +177,7 @@ function refundIn(
 
 /** The currencies that the Required Values allow; none where they do not say. */
 function currenciesIn(required: RequiredValue[] = []): string[] {
-	const named = required.filter(({ path }) => path.toLowerCase().endsWith('currency'));
+	const named = required.filter(({ path }) => normalPath(path).endsWith('currency'));
 	const values = named.map(({ value }) => value);
 	return values.includes(ANYTHING) ? [] : values;
 }
