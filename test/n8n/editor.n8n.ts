@@ -739,6 +739,7 @@ function credentials() {
 			'statusField',
 			'paidValues',
 			'failedValues',
+			'requiredValues',
 			'refundField',
 			'amountField',
 			'idField',
@@ -781,10 +782,21 @@ function credentials() {
 				'The Status Field of the Pay API credential and its values must both be there',
 			);
 
-			// It shows how the service signs, and what may go out, once these are turned on.
+			// Whose required values are another comparison fails its test, and says how to write them.
 			await field('statusField', modal).fill('data.status');
+			await field('requiredValues', modal).fill('data.success == true');
+			await saveCredential();
+			// The details of the last failure are open still.
+			await seen(modal, 'The Required Values of the Pay API credential cannot be read in line 1');
+
+			// It shows how the service signs, and what may go out, once these are turned on.
+			await field('requiredValues', modal).fill('data.success = true\ndata.livemode = true');
+			await field('refundField', modal).fill('data.refund');
+			await shows(modal, 'refundedValues');
+			expect(await field('refundedValues', modal).inputValue()).toBe('*');
+			await field('refundedValues', modal).fill('done\npartly');
 			await field('amountField', modal).fill('data.amount\ndata.total');
-			await field('failedValues', modal).scrollIntoViewIfNeeded();
+			await field('requiredValues', modal).scrollIntoViewIfNeeded();
 			await picture('credential-described');
 			await shows(modal, 'amountUnit');
 			await choose('senderCheck', 'Secret Header');
