@@ -27,8 +27,8 @@ describe('the package, as it was built,', () => {
 	];
 	const paths = files.map(({ path }) => path);
 
-	// 110.1 kB when it was measured.
-	test('is small', () => expect(size).toBeLessThan(115_000));
+	// 115.6 kB when it was measured.
+	test('is small', () => expect(size).toBeLessThan(120_000));
 
 	test.each([...manifest.n8n.nodes, ...manifest.n8n.credentials])('has %s', (path) => {
 		expect(paths).toContain(path);

@@ -150,7 +150,11 @@ test.each<[string, Opening, Json]>([
 	expect(decide(opening)).toMatchObject(expected);
 });
 
-const STATES_IN_BOOK = [...STATES.map(({ state }) => state.toLowerCase()), 'disputed', 'time is up'];
+const STATES_IN_BOOK = [
+	...STATES.map(({ state }) => state.toLowerCase()),
+	'disputed',
+	'time is up',
+];
 test.each(STATES_IN_BOOK)('%s: no code is shown', (state) => {
 	const shown = decide({ rows: [row({ state })] });
 	expect([shown.code, shown.image]).toStrictEqual([undefined, undefined]);

@@ -140,7 +140,7 @@ function refuseWithoutRefundField(fields: DescriptionFields): void {
 	throw wrongInCredential(
 		'refundedValues',
 		'cannot stand without a Refund Field',
-		`Enter the Refund Field too, or set them back to ${ANYTHING}.`,
+		`Enter the Refund Field too, or enter ${ANYTHING} as its only value again.`,
 	);
 }
 

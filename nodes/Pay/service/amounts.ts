@@ -1,3 +1,5 @@
+import { BoundedMap } from '../boundedMap';
+
 /* Amounts as numbers, and as services write them. What a person types is read by parameters/amount. */
 
 /** The decimal form without an exponent or its sign; String() writes 1e21 and 1e-7 for such numbers. */
@@ -69,8 +71,11 @@ function plainText(text: string): string | undefined {
 	return undefined;
 }
 
-/** How a currency's sign is written, by its code. */
-const signsByCode = new Map<string, string[]>();
+/** More currencies than accounts have. The signs of one that was thrown out are looked up again. */
+const MOST_CURRENCIES = 100;
+
+/** How a currency's sign is written, by its code: a list of amounts asks again and again. */
+const signsByCode = new BoundedMap<string, string[]>(MOST_CURRENCIES);
 
 /** The signs of a currency, such as "$" and "US$" of USD; none of what is no code. */
 function signsOf(code: string): string[] {
