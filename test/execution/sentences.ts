@@ -61,6 +61,9 @@ const withConflict = (kind: Kind, meaning: Policy['conflict'], statusCodes: numb
 		? [...statusCodes, 409].sort((one, other) => one - other)
 		: statusCodes;
 const CONNECTION_LOST = Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
+const OTHER_KIND_OF_ROW = new Error(
+	'Deduplication data was originally saved with an incompatible setting of the ‘Keep Items Where’ parameter.',
+);
 const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
@@ -73,6 +76,9 @@ const REFUSALS: Examples<typeof refusals> = {
 		return [refusals.notPermittedToAgents(wordsOf(kind), agentPermission)];
 	},
 	noDuplicateStore: onlyWhere(isRecorded, (kind) => [refusals.noDuplicateStore(wordsOf(kind))]),
+	recordIsShared: onlyWhere(isRecorded, (kind) => [
+		refusals.recordIsShared(wordsOf(kind), 'New rows only'),
+	]),
 	abovePayment: onlyWhere(isLimited, () => [refusals.abovePayment(unitsOf(1050), 500)]),
 	otherRecipient: onlyWhere(isLimited, () => [
 		refusals.otherRecipient({ key: 'eve@example.com', keyType: 'email' }),
@@ -146,6 +152,7 @@ const REFUSALS: Examples<typeof refusals> = {
 		refusals.checkFailed(wordsOf(kind), new Error('database is locked')),
 		refusals.checkFailed(wordsOf(kind), CONNECTION_LOST),
 		refusals.checkFailed(wordsOf(kind), NO_WORKFLOW),
+		refusals.checkFailed(wordsOf(kind), OTHER_KIND_OF_ROW),
 	]),
 	listWasFull: onlyWhere(isRecorded, (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)]),
 	mayBeForgotten: () => [

@@ -89,48 +89,59 @@ describe('a passage', () => {
 	}
 
 	test('is none before the first wait', () => {
-		expect(passageOf({}, '42', 0, 'Pay')).toBeUndefined();
+		expect(passageOf({}, '42', 0)).toBeUndefined();
 	});
 
-	test('is claimed once for a node and a wait, whatever runs in it', async () => {
+	test('is claimed once for an execution and a wait, whichever node pays in it', async () => {
 		const flow: PassageStore = {};
 		const keys = new Set<string>();
 		const claims: unknown[] = [];
-		for (const [waits, node] of [
-			[1, 'Pay'],
-			[1, 'Pay'],
-			[1, 'Pay again'],
-			[2, 'Pay'],
-		] as const) {
-			const passage = passageOf(flow, '42', waits, node)!;
-			const list = listOf(node === 'Pay' ? keys : new Set());
-			claims.push((await claimPassage(passage, list, undefined)).key);
+		for (const waits of [1, 1, 2]) {
+			const passage = passageOf(flow, '42', waits)!;
+			claims.push((await claimPassage(passage, listOf(keys), undefined)).key);
 		}
 		expect(claims).toStrictEqual([
 			'n8n-nodes-pay:passage:42 1',
 			undefined,
-			'n8n-nodes-pay:passage:42 1',
 			'n8n-nodes-pay:passage:42 2',
 		]);
 		expect([...keys]).toStrictEqual(['n8n-nodes-pay:passage:42 1', 'n8n-nodes-pay:passage:42 2']);
 	});
 
+	test('is claimed once by two tools of an agent that run at once: both pay', async () => {
+		const flow: PassageStore = {};
+		const list = listOf();
+		const claim = async () => await claimPassage(passageOf(flow, '42', 1)!, list, undefined);
+		expect(await Promise.all([claim(), claim()])).toStrictEqual([
+			{ isOurs: true, key: 'n8n-nodes-pay:passage:42 1' },
+			{ isOurs: true },
+		]);
+	});
+
+	test('that two runs of one execution claim at once in one process is that of one of them', async () => {
+		const list = listOf();
+		// n8n has loaded the execution twice: each run has a store of its own.
+		const claim = async () => await claimPassage(passageOf({}, '42', 1)!, list, undefined);
+		const [first, second] = await Promise.all([claim(), claim()]);
+		expect([first!.isOurs, second!.isOurs]).toStrictEqual([true, false]);
+	});
+
 	test('that another process claimed is lost until the next wait, for every node', async () => {
 		const flow: PassageStore = {};
-		const passage = passageOf(flow, '42', 1, 'Pay')!;
+		const passage = passageOf(flow, '42', 1)!;
 		expect(isLost(passage)).toBe(false);
 		const list = listOf(new Set(['n8n-nodes-pay:passage:42 1']));
 		expect(await claimPassage(passage, list, undefined)).toStrictEqual({ isOurs: false });
-		expect(isLost(passageOf(flow, '42', 1, 'Pay again')!)).toBe(true);
-		expect(isLost(passageOf(flow, '42', 2, 'Pay')!)).toBe(false);
-		expect(isLost(passageOf(flow, '43', 1, 'Pay')!)).toBe(false);
+		expect(isLost(passageOf(flow, '42', 1)!)).toBe(true);
+		expect(isLost(passageOf(flow, '42', 2)!)).toBe(false);
+		expect(isLost(passageOf(flow, '43', 1)!)).toBe(false);
 	});
 
 	test('over which others write again and again: nobody has it, and that is told', async () => {
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
 		const add = async () => ({ stored: new Set<unknown>(), durationMs: 1 });
 		const list = { ...listOf(), add };
-		const claimed = claimPassage(passageOf({}, '42', 1, 'Pay')!, list, undefined);
+		const claimed = claimPassage(passageOf({}, '42', 1)!, list, undefined);
 		const refused = expect(claimed).rejects.toThrow('other executions overwrite it');
 		await jest.advanceTimersByTimeAsync(60_000);
 		await refused;

@@ -81,9 +81,9 @@ export class DuplicateStore implements IDataDeduplicator {
 		);
 	}
 
-	/** A node's list as it is stored, the oldest first. */
+	/** A workflow's list as it is stored, the oldest first. */
 	list(contextData: ICheckProcessedContextData): readonly string[] {
-		const { data } = this.rows.get(this.key('node', contextData)) ?? {};
+		const { data } = this.rows.get(this.key('workflow', contextData)) ?? {};
 		return Array.isArray(data) ? (data as string[]) : [];
 	}
 

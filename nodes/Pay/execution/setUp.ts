@@ -16,11 +16,17 @@ import { refuseEvaluation } from './evaluation';
 import { hasTried, openLedger, type LedgerStore } from './ledger/ledger';
 import { keptOfExecution } from './kept';
 import { RunRecords } from './memory/RunRecords';
+import { nodeThatSharesRecord } from './memory/sharedRecord';
 import { refuseExecutePreviousNodes } from './previousNodes';
 import { readSettings, type RequestOperation, type TypedOptions } from './read';
 import type { Run } from './runState';
 import type { Tally } from './report/tally';
-import { noDuplicateStore, nothingIsKept, notPermittedToAgents } from './words/refusal';
+import {
+	noDuplicateStore,
+	nothingIsKept,
+	notPermittedToAgents,
+	recordIsShared,
+} from './words/refusal';
 
 /** Refuses an AI agent, unless a person permitted agents to use this operation. */
 function requirePermission({ words, policy }: RequestOperation, options: unknown): void {
@@ -47,7 +53,10 @@ function checkToolParameters(operation: RequestOperation, parameters: INodeParam
 /** What the Pay nodes of an execution keep in n8n's context of the execution. */
 type FlowStore = LedgerStore & ExpectationStore & RunCount & PassageStore;
 
-/** The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none. */
+/**
+ * The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none, or where
+ * another node of the workflow changes it.
+ */
 function openRecords(
 	context: IExecuteFunctions,
 	operation: RequestOperation,
@@ -60,9 +69,11 @@ function openRecords(
 	if (methods.some((method) => typeof method !== 'function')) {
 		throw noDuplicateStore(operation.words);
 	}
+	const sharing = nodeThatSharesRecord(context);
+	if (sharing !== undefined) throw recordIsShared(operation.words, sharing);
 	return new RunRecords({
 		helpers,
-		listKey: JSON.stringify([context.getWorkflow().id, context.getNode().id]),
+		workflowId: String(context.getWorkflow().id),
 		operation,
 		signal: context.getExecutionCancelSignal?.(),
 		hasTriedBefore,
@@ -90,7 +101,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = (kept ?? {}) as FlowStore;
 	const executionId = context.getExecutionId();
-	const passage = passageOf(store, executionId, countWaits(store, executionId), name);
+	const passage = passageOf(store, executionId, countWaits(store, executionId));
 	const isEarlier = isEarlierState(executionId, store);
 	const isSuperseded = isEarlier || (passage !== undefined && isLost(passage));
 	const ledger = openLedger(store, {

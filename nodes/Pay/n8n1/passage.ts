@@ -5,28 +5,26 @@ import { isN8n1 } from './version';
 /*
  * n8n 1 in queue mode lets two workers go on from one wait: of two postbacks at once through two processes,
  * both in 44 of 80 pairs (measured on 1.123.81). Whatever is behind the wait would run twice, and a payment
- * whose External ID changes with each run would be made twice. So behind a wait a node claims the passage
- * before it pays: in its list of payments in n8n's database, which all workers share.
+ * whose External ID changes with each run would be made twice. So behind a wait the first node that pays claims
+ * the passage for its execution: in the workflow's list of payments in n8n's database, which all workers share.
  */
 
 /** n8n's context object of the execution, saved with it. */
 export interface PassageStore {
 	/** The passage in which another process goes on. */
 	lostPassage?: string;
-	/** The last passage that each node has claimed, by its name. */
-	claimedPassages?: Record<string, string>;
+	/** The last passage that this execution has claimed. */
+	claimedPassage?: string;
 }
 
-/** What lies behind one wait of an execution, as far as a node makes payments there. */
+/** What lies behind one wait of an execution, as far as payments are made there. */
 export interface Passage {
 	store: PassageStore;
 	/** Of the wait, the same in whichever process n8n goes on. */
 	name: string;
-	/** The node's name. */
-	node: string;
 }
 
-/** What a claim needs of a node's list of payments, which is in a store of n8n. */
+/** What a claim needs of a workflow's list of payments, which is in a store of n8n. */
 interface ClaimableList<Store> {
 	/** Whether this process has marked a key. */
 	knows(key: string): boolean;
@@ -45,15 +43,23 @@ const CLAIM_PAUSE_MS = 1_000;
 /** So often it looks again where other executions write over it in the meantime. */
 const MOST_LOOKS = 20;
 
-/** The passage that a node stands in; undefined where the execution has not waited, and on n8n 2. */
+/** A claim that is being made, and of which passage. */
+interface ClaimUnderWay {
+	name: string;
+	isOurs: Promise<boolean>;
+}
+
+/** By the store of the execution: some agents run two tools at once, and the second one comes with the claim too. */
+const claimsUnderWay = new WeakMap<PassageStore, ClaimUnderWay>();
+
+/** The passage that an execution stands in; undefined where it has not waited, and on n8n 2. */
 export function passageOf(
 	store: PassageStore,
 	executionId: string,
 	waits: number,
-	node: string,
 ): Passage | undefined {
 	if (!isN8n1 || waits === 0) return undefined;
-	return { store, name: `${executionId} ${waits}`, node };
+	return { store, name: `${executionId} ${waits}` };
 }
 
 /**
@@ -65,23 +71,32 @@ export function isLost({ store, name }: Passage): boolean {
 }
 
 /**
- * Claims a passage for this process, once for a node: its retries and later turns come with the claim.
+ * Claims a passage for this process, once for the execution: its other nodes, tools that run at once, retries
+ * and later turns come with the claim.
  * @returns the claim's key where it was made now, and whether the passage is this process's; throws when that
  * is unsure
  */
 export async function claimPassage<Store>(
-	{ store, name, node }: Passage,
+	{ store, name }: Passage,
 	list: ClaimableList<Store>,
 	database: Store,
 ): Promise<{ isOurs: boolean; key?: string }> {
-	if (store.claimedPassages?.[node] === name) return { isOurs: true };
+	if (store.claimedPassage === name) return { isOurs: true };
+	const underWay = claimsUnderWay.get(store);
+	if (underWay?.name === name) return { isOurs: await underWay.isOurs };
 	const key = `n8n-nodes-pay:passage:${name}`;
-	if (!(await claim(key, list, database))) {
+	const isOurs = claim(key, list, database);
+	claimsUnderWay.set(store, { name, isOurs });
+	try {
+		if (await isOurs) {
+			store.claimedPassage = name;
+			return { isOurs: true, key };
+		}
 		store.lostPassage = name;
 		return { isOurs: false };
+	} finally {
+		claimsUnderWay.delete(store);
 	}
-	store.claimedPassages = { ...store.claimedPassages, [node]: name };
-	return { isOurs: true, key };
 }
 
 /**

@@ -180,7 +180,7 @@ describe('one process', () => {
 			text: "Duplicate entry 'x' for key 'PRIMARY'",
 		},
 	])(
-		'the first record of a node, made by another process meanwhile ($what), is tried once more',
+		'the first record of a workflow, made by another process meanwhile ($what), is tried once more',
 		async ({ text }) => {
 			const { process } = one();
 			const calls = faulty(process, [new Error(text)]);
@@ -191,7 +191,7 @@ describe('one process', () => {
 		},
 	);
 
-	test('two processes that make the first record of a node at once: both payments are remembered', async () => {
+	test('two processes that make the first record of a workflow at once: both payments are remembered', async () => {
 		const { list, all } = processes(2, () => 20);
 		list.clear();
 		const sent = all.map(async (process, each) => await pay(process, `${each}`));
@@ -610,7 +610,7 @@ test('control: without a second look, payments that overlap on two processes are
 		await passing(random() * 400);
 		const { helpers } = all[Number(id) % 2]!;
 		const key = `n8n-nodes-pay:payment:${id}`;
-		await helpers.checkProcessedAndRecord([key], 'node', { mode: 'entries' });
+		await helpers.checkProcessedAndRecord([key], 'workflow', { mode: 'entries' });
 	});
 	await simulate(Promise.all(paid));
 	const forgotten = numbered(0, 25).filter((id) => !list.has(id));

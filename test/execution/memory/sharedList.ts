@@ -20,7 +20,7 @@ const CONTEXT = {
 	node: { id: 'node', name: 'Pay', type: '', typeVersion: 1, position: [0, 0], parameters: {} },
 } satisfies Parameters<DuplicateStore['getProcessedDataCount']>[1];
 
-/** One node's list of payments, which several processes change: each change takes its time. */
+/** One workflow's list of payments, which several processes change: each change takes its time. */
 export class SharedList {
 	private readonly store = new DuplicateStore();
 
@@ -35,16 +35,16 @@ export class SharedList {
 		return this.store.size;
 	}
 
-	/** As it is before the node's first payment: without a row in the database. */
+	/** As it is before the workflow's first payment: without a row in the database. */
 	clear() {
 		this.store.clear();
 	}
 
-	/** As the node's earlier payments have left it: those of these ids, or one that is forgotten. */
+	/** As the workflow's earlier payments have left it: those of these ids, or one that is forgotten. */
 	async fill(ids?: string[]): Promise<void> {
 		this.clear();
 		const keys = ids?.map((id) => `n8n-nodes-pay:payment:${id}`) ?? ['an earlier payment'];
-		await this.store.checkProcessedAndRecord(keys, 'node', CONTEXT, { mode: 'entries' });
+		await this.store.checkProcessedAndRecord(keys, 'workflow', CONTEXT, { mode: 'entries' });
 	}
 
 	process(name: string): SimulatedProcess {
@@ -85,11 +85,10 @@ export class SimulatedProcess {
 	open(signal?: AbortSignal, hasTriedBefore = false, passageName?: string): RunRecords {
 		return new RunRecords({
 			helpers: this.helpers,
-			listKey: this.name,
+			workflowId: this.name,
 			signal,
 			hasTriedBefore,
-			passage:
-				passageName === undefined ? undefined : { store: {}, name: passageName, node: 'Pay' },
+			passage: passageName === undefined ? undefined : { store: {}, name: passageName },
 			operation: OPERATIONS.payment,
 		});
 	}

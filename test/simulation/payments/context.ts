@@ -81,8 +81,9 @@ export function contextOf(world: World, run: NodeRun, around: Surroundings) {
 	const log = (text: string) => void run.logged.push(text);
 	return {
 		additionalData: around.additionalData,
+		workflow: { nodes: world.otherNodes },
 		getNode: () => ({
-			id: run.node,
+			id: world.nodeIdOf(run.node),
 			name: `Pay ${run.node}`,
 			type: run.isTool ? 'n8n-nodes-pay.payTool' : 'n8n-nodes-pay.pay',
 			typeVersion: 1,

@@ -176,7 +176,7 @@ const outliveList = fc
 				const others = Array.from({ length: count }, () => `other ${(paymentsOfOthers += 1)}`);
 				world.note(`others make ${count} payments`);
 				const how = { mode: 'entries', maxEntries: SHORT_LIST } as const;
-				await world.store.checkProcessedAndRecord(others, 'node', place, how);
+				await world.store.checkProcessedAndRecord(others, 'workflow', place, how);
 				start(simulation, 1, list);
 			},
 		};
@@ -310,7 +310,7 @@ const runFromEarlierState = fc.record({ which: fc.nat(2), state: fc.nat(2) }).ma
 	}),
 );
 
-/** A Remove Duplicates node of the workflow runs, with the scope that its form starts with. */
+/** A Remove Duplicates node of the workflow runs: of the Scope Workflow, or of that which its form starts with. */
 const removeDuplicates = fc
 	.record({
 		does: fc.constantFrom('record', 'clear', 'latest'),
@@ -330,14 +330,27 @@ const removeDuplicates = fc
 				const place = world.placeOf('other');
 				const mode = does === 'latest' ? 'latestIncrementalKey' : 'entries';
 				const how = { mode, maxEntries: keeps } as const;
+				const scope = world.settings.sharesRecord ? 'workflow' : 'node';
 				const call =
 					does === 'clear'
-						? store.clearAllProcessedItems('workflow', place)
-						: store.checkProcessedAndRecord([7], 'workflow', place, how);
+						? store.clearAllProcessedItems(scope, place)
+						: store.checkProcessedAndRecord([7], scope, place, how);
 				await call.catch(() => undefined);
 			},
 		}),
 	);
+
+/** The workflow is deployed from JSON without the ids of its nodes; at once, or when what can end has ended. */
+const deploy = fc.constantFrom(0, LONG).map(
+	(wait): Event => ({
+		toString: () => `${wait} ms later, deploy`,
+		check: () => true,
+		async run(_simulation, world) {
+			if (wait > 0) await world.clock.sleep(wait);
+			world.deploy();
+		},
+	}),
+);
 
 /** Time passes, so that what can end has ended. */
 const passTime = fc.constantFrom(10, 5000, LONG).map(
@@ -375,5 +388,6 @@ export const EVENTS: ReadonlyArray<{ event: fc.Arbitrary<Event>; weight: number 
 	{ event: freeze, weight: 1 },
 	{ event: giveAway, weight: 1 },
 	{ event: removeDuplicates, weight: 3 },
+	{ event: deploy, weight: 2 },
 	{ event: runFromEarlierState, weight: 1 },
 ];

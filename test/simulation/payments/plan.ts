@@ -93,6 +93,8 @@ export interface Settings {
 	limits: { highestPayment?: string; highestSum?: string; onlyRecipients?: string } | undefined;
 	/** How many payments a list keeps at least: as few as a scenario can fill, or as many as it does. */
 	remembered: number;
+	/** Whether a Remove Duplicates node of the workflow keeps its history in the workflow's row. */
+	sharesRecord: boolean;
 	/** Whether there was a payment before: the first record of a list is an INSERT. */
 	warm: boolean;
 }
@@ -284,6 +286,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
 	savesProgress: fc.boolean(),
 	limits: onceIn(3, limits),
 	remembered: onceIn(4, always(SHORT_LIST)).map((short) => short ?? 10_000),
+	sharesRecord: weighed<boolean>([9, always(false)], [1, always(true)]),
 	warm: fc.boolean(),
 	changeMs: fc.constantFrom(0, 20),
 	fates: weighed<ResponseFate[]>(

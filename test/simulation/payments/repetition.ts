@@ -5,8 +5,6 @@ import type { World } from './world';
 export interface Repetition {
 	/** Whether the later run was given what the earlier one wrote down in the execution. */
 	inLedger: boolean;
-	/** Whether one node made both. */
-	sameNode: boolean;
 	sameProcess: boolean;
 	/** Whether the earlier run had not ended when the later one began. */
 	overlapped: boolean;
@@ -29,7 +27,6 @@ export function repetitionOf(world: World, earlier: Send, later: Send): Repetiti
 	const { run: second, id } = later;
 	return {
 		inLedger: first === second || second.knows.has(first),
-		sameNode: first.node === second.node,
 		sameProcess: first.process === second.process,
 		overlapped: hasOverlapped(first, second),
 		vanished: world.records.wasDropped(id),
@@ -53,9 +50,6 @@ function hasOverlapped(first: NodeRun, second: NodeRun): boolean {
 /** Where the design says that the promise "never twice" does not hold: never within one execution. */
 export function isException(repetition: Repetition): boolean {
 	if (repetition.inLedger) return false;
-	// Each Pay node has a memory of its own: a row of the workflow would be shared with Remove
-	// Duplicates nodes. Within one execution the ledger covers all nodes.
-	const isAnotherNode = !repetition.sameNode;
 	// The store of n8n has no lock: executions in two processes can both find an id new at the same
 	// moment.
 	const isAtTheSameMoment = !repetition.sameProcess && repetition.overlapped;
@@ -69,11 +63,5 @@ export function isException(repetition: Repetition): boolean {
 	// Two processes that both found an id new at the same moment rely on one record. If either is
 	// rejected it takes the record back, and once the other has ended nothing remembers the payment.
 	const isTakenBack = repetition.takenBackBeside;
-	return (
-		isAnotherNode ||
-		isAtTheSameMoment ||
-		isForgottenBeforeTheLook ||
-		isOlderThanTheList ||
-		isTakenBack
-	);
+	return isAtTheSameMoment || isForgottenBeforeTheLook || isOlderThanTheList || isTakenBack;
 }

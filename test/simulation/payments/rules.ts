@@ -46,6 +46,7 @@ const RULES: readonly Rule[] = [
 	{ name: 'batch', mistakeOf: tooManyAtOnce },
 	{ name: 'validation', mistakeOf: sentBesideRefusedItem },
 	{ name: 'stop', mistakeOf: sentAfterFailure },
+	{ name: 'shared record', mistakeOf: sentBesideSharedRecord },
 	{ name: 'refused account', mistakeOf: refusedToken },
 	{ name: 'too many requests', mistakeOf: sentAfter429 },
 	{ name: 'once', mistakeOf: paidTwice },
@@ -121,6 +122,12 @@ function sentAfterFailure({ run, id }: Send, { settings }: World): string | unde
 	if (run.sends.some(isOpen)) return undefined;
 	const failed = run.sends.find((send) => send.id !== id && send.outcome !== 'accepted');
 	return failed && `"${failed.id}" had failed`;
+}
+
+/** Nothing is sent that a Remove Duplicates node of the workflow could make n8n forget. */
+function sentBesideSharedRecord(send: Send, { settings }: World): string | undefined {
+	if (!goesOutOnce(send) || !settings.sharesRecord) return undefined;
+	return 'Remove Duplicates keeps its history in the record';
 }
 
 /** A token that the service refused does not go out again in the same execution. */
@@ -279,6 +286,8 @@ function judgeItem(
 	const hasThrown = 'thrown' in result;
 	const [end] = ends;
 	if (end === undefined) {
+		// What is refused before its items are read names none of them.
+		if (goesOutOnce(run) && world.settings.sharesRecord) return;
 		// An error names external_ids, which cannot say of two items with one which is meant.
 		const isExpected = report.isComplete || run.sends.length > 0;
 		if (isExpected && (isOnlyOne(run, item) || !hasThrown)) world.violate('missing', what);
@@ -396,8 +405,8 @@ function sentByEarlierExecution(world: World, run: NodeRun, item: RunItem): Send
 	}
 	return world.sends.find((send) => {
 		if (send.id !== item.id || send.kind !== run.kind || !mayBePaid(send)) return false;
-		const { node, ended } = send.run;
-		return node === run.node && ended !== undefined && ended < run.begun;
+		const { ended } = send.run;
+		return ended !== undefined && ended < run.begun;
 	});
 }
 

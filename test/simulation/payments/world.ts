@@ -17,6 +17,8 @@ export class World {
 	readonly records = new RecordHistory();
 	/** One of its own: what a process remembers of another scenario does not meet it. */
 	readonly workflow = { id: `workflow-${nextWorld++}`, name: 'Payouts', active: true };
+	/** How often somebody deployed its JSON without the ids of its nodes: each time they get others. */
+	private deployments = 0;
 	readonly sends: Send[] = [];
 	readonly processes: NodeProcess[] = [];
 	/** The names of the executions that n8n runs more than once. */
@@ -49,16 +51,41 @@ export class World {
 		});
 	}
 
-	/** Makes lists that already hold a record: the first one of a list is made in another way. */
+	/** Makes a list that already holds a record: the first one of a list is made in another way. */
 	async warmUp() {
 		const options = { mode: 'entries', maxEntries: 10_000 } as const;
-		await this.store.checkProcessedAndRecord(['warm'], 'node', this.placeOf('node-1'), options);
-		await this.store.checkProcessedAndRecord(['warm'], 'node', this.placeOf('node-2'), options);
+		await this.store.checkProcessedAndRecord(['warm'], 'workflow', this.placeOf('node-1'), options);
+	}
+
+	/** Deploys the workflow as it is, from JSON in which no node has an id. */
+	deploy() {
+		this.deployments += 1;
+		this.note('the workflow is deployed again, without the ids of its nodes');
+	}
+
+	/** The id that a node of the workflow has by now. */
+	nodeIdOf(node: string): string {
+		return `${node}, deployment ${this.deployments}`;
+	}
+
+	/** The nodes of the workflow that are no Pay nodes. */
+	get otherNodes() {
+		if (!this.settings.sharesRecord) return {};
+		const node = {
+			name: 'Remove Duplicates',
+			type: 'n8n-nodes-base.removeDuplicates',
+			typeVersion: 2,
+			parameters: {
+				operation: 'removeItemsSeenInPreviousExecutions',
+				options: { scope: 'workflow' },
+			},
+		};
+		return { [node.name]: node };
 	}
 
 	/** What n8n hands to the store for a node of the workflow. */
-	placeOf(nodeId: string) {
-		return { node: { id: nodeId } as never, workflow: this.workflow };
+	placeOf(node: string) {
+		return { node: { id: this.nodeIdOf(node) } as never, workflow: this.workflow };
 	}
 
 	process(index: number): NodeProcess {

@@ -106,9 +106,9 @@ export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
 	return attemptWithId(ledger, item) !== undefined;
 }
 
-/** Whether this node has tried something in this execution before: a loop's earlier turn, or a try. */
-export function hasTried({ attempts, node }: Ledger): boolean {
-	return attempts.list.some(({ place }) => place.node === node);
+/** Whether a node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
+export function hasTried({ attempts, operation }: Ledger): boolean {
+	return attempts.list.some(({ kind }) => kind === operation.kind);
 }
 
 /** Whether an item may be sent, given all that was tried in this execution. */

@@ -15,11 +15,14 @@ export type Store = Pick<
 	'checkProcessedAndRecord' | 'removeProcessed' | 'getProcessedDataCount'
 >;
 
-/** Scope `node`: a separate list, which no Remove Duplicates node shares, clears or converts. */
-const SCOPE = 'node';
+/**
+ * The list belongs to the workflow. Under scope `node` n8n keeps it by the node's id, which a deployment of JSON
+ * without ids, or a node made anew, replaces: the same list was paid again (measured on 2.41.1 and 1.123.81).
+ */
+const SCOPE = 'workflow';
 const MODE = 'entries' as const;
 
-/** Two processes that make the first record of a node at once: one of them finds the row made. */
+/** Two processes that make the first record of a workflow at once: one of them finds the row made. */
 const isRowMadeMeanwhile = (error: unknown) =>
 	/unique constraint|duplicate (key|entry)/i.test(asError(error).message);
 
@@ -31,8 +34,8 @@ interface PendingChange {
 }
 
 /**
- * One node's list in n8n's duplicate store, as this process uses it. Within the process one change comes
- * after the other. Between processes n8n has no lock: the last writer wins, and what another recorded is
+ * One workflow's list in n8n's duplicate store, as this process uses it: all its Pay nodes share it. Within the
+ * process one change comes after the other. Between processes n8n has no lock: the last writer wins, and what another recorded is
  * gone. So what was recorded is looked at again after a pause, and recorded again until it lasts; and the
  * process refuses its own payments whatever the list says. Why that holds: CONTRIBUTING.md.
  */

@@ -8,24 +8,24 @@ import { PaymentList, type Store } from './PaymentList';
 
 /** More than pay in one process. Of one that is dropped the process knows only what n8n's own list has. */
 const MOST_LISTS = 1_000;
-/** One per node and process: within a process changes of one list go one after the other. */
+/** One per workflow and process: within a process changes of one list go one after the other. */
 const lists = new BoundedMap<string, PaymentList>(MOST_LISTS, (list) => !list.isInUse);
 
-function listOf(listKey: string): PaymentList {
-	const list = lists.get(listKey) ?? new PaymentList();
-	lists.set(listKey, list);
+function listOf(workflowId: string): PaymentList {
+	const list = lists.get(workflowId) ?? new PaymentList();
+	lists.set(workflowId, list);
 	return list;
 }
 
 /** What the records of a run are made with. */
 export interface RunOfNode {
 	helpers: Store;
-	/** Workflow id and node id: n8n keeps a list for each. */
-	listKey: string;
+	/** n8n keeps a list for each workflow. */
+	workflowId: string;
 	operation: Pick<ServiceOperation, 'kind' | 'words'>;
 	/** The execution's cancel signal. */
 	signal?: AbortSignal;
-	/** Whether the node has tried something in this execution before. */
+	/** Whether a Pay node has tried such a thing in this execution before. */
 	hasTriedBefore: boolean;
 	/** What it stands in behind a wait, on n8n 1. */
 	passage?: Passage;
@@ -51,7 +51,7 @@ export class RunRecords {
 	private readonly slowChangesBefore: number;
 
 	constructor(private readonly run: RunOfNode) {
-		this.list = listOf(run.listKey);
+		this.list = listOf(run.workflowId);
 		this.list.beginRun(this);
 		this.slowChangesBefore = this.list.turns.slowChanges;
 	}
@@ -154,7 +154,7 @@ export class RunRecords {
 		const { list, run, idsOfRun, foundKnown } = this;
 		const before = list.length - idsOfRun.size;
 		if (idsOfRun.size === 0 || before < list.remembered) return undefined;
-		// Not at each run of a node that has simply paid so many.
+		// Not at each run of a workflow that has simply paid so many.
 		if (list.hasHintedFull && !foundKnown) return undefined;
 		list.hasHintedFull = true;
 		return listWasFull(run.operation.words, before);

@@ -1,4 +1,4 @@
-/* How much a node's list of payments holds, and how long its changes and looks take. */
+/* How much a workflow's list of payments holds, and how long its changes and looks take. */
 
 /** n8n reads and writes the whole list at each change, so what is older than so many may be dropped. */
 export const REMEMBERED_PAYMENTS = 10_000;

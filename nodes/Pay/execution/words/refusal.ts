@@ -56,6 +56,18 @@ export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
 		`Update n8n, or move the ${noun} into a separate workflow.`,
 	);
 
+/** How payments get away from the history of a Remove Duplicates node: first the way that forgets nothing. */
+const OWN_RECORD =
+	'Move this node into a sub-workflow, which has a record of its own (a new one is empty). Or set the Scope of that node to "Node": its history then begins anew, so every old row comes through it once more.';
+
+/** A Remove Duplicates node of the workflow that keeps its history where the payments are recorded. */
+export const recordIsShared = ({ plural }: Words, name: string) =>
+	new InputError(
+		'',
+		`"${name}" (Remove Duplicates) has the Scope "Workflow", so its history and the record of sent ${plural} are one, and it could make n8n forget them`,
+		OWN_RECORD,
+	);
+
 const IF_RIGHT = 'If it is right, change the limits of the Pay API credential.';
 
 /** A payment above the account's Highest Payment. */
@@ -267,15 +279,20 @@ export function sentUnderAnotherId(
 	);
 }
 
+/** What to do where two payments have one External ID by chance: invoices of two companies, practice beside real. */
+const ifAnother = (noun: string, external_id: string) =>
+	`If this is another ${noun}, put something of its own in front, such as the company: acme-${external_id}.`;
+
 /** An External ID that n8n's store remembers. */
 export const recordedBefore = ({ noun, pastParticiple, stillToCome }: Words, external_id: string) =>
 	new InputError(
 		'external_id',
-		`The ${noun} "${external_id}" may well have been ${pastParticiple} already, so it was not sent again: this node sent it before, or was about to`,
+		`The ${noun} "${external_id}" may well have been ${pastParticiple} already, so it was not sent again: this workflow sent it before, or was about to, perhaps by another Pay node`,
 		joinSentences(
 			'Look under Executions for the run that sent it.',
 			stillToCome,
 			`Ask the service: only if it says that this ${noun} was not ${pastParticiple}, send it with a new External ID.`,
+			ifAnother(noun, external_id),
 		),
 	);
 
@@ -288,6 +305,9 @@ export function stillRecorded(ids: readonly string[], reason = "n8n's database f
 	return `The duplicate check still remembers ${quotedIds(ids)}, because ${reason}: ${toSend}.`;
 }
 
+/** What n8n says where a Remove Duplicates node has made the workflow's row one of another kind. */
+const OTHER_KIND_OF_ROW = /incompatible setting/i;
+
 /** The duplicate check could not be made. */
 export function checkFailed(
 	{ noun, pastParticiple, stillToCome }: Words,
@@ -299,6 +319,13 @@ export function checkFailed(
 			'',
 			'The duplicate check could not be made, because the workflow has not been saved',
 			'Save the workflow, then run again.',
+		);
+	}
+	if (OTHER_KIND_OF_ROW.test(error.message)) {
+		return new InputError(
+			'',
+			'The duplicate check could not be made, because a Remove Duplicates node with the Scope "Workflow" keeps its history in the same place',
+			OWN_RECORD,
 		);
 	}
 	return new InputError(
@@ -314,7 +341,7 @@ export function checkFailed(
 
 /** Payments that n8n's list may have let go before this run: a hint. */
 export const listWasFull = ({ plural }: Words, before: number) =>
-	`Before this run the duplicate check knew the last ${before} ${plural} of this node, and perhaps no older ones. If this run has an older one, it may have been sent again: compare with your records.`;
+	`Before this run the duplicate check knew the last ${before} ${plural} of this workflow, and perhaps no older ones. If this run has an older one, it may have been sent again: compare with your records.`;
 
 /** Payments that were sent and may not stay recorded: a hint. */
 export function mayBeForgotten(ids: readonly string[], { message }: Error): string {

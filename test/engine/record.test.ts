@@ -1,0 +1,185 @@
+import type { IDataObject, INode } from 'n8n-workflow';
+import { recordedBefore } from '../../nodes/Pay/execution/words/refusal';
+import { OPERATIONS } from '../serviceOperations';
+import {
+	arrived,
+	CONTINUE,
+	errorOf,
+	faultOnce,
+	FIELDS,
+	forget,
+	itemsFor,
+	outcomes,
+	pay,
+	payNode,
+	resultsOf,
+	sandbox,
+	sourceNode,
+	store,
+	to,
+	withSandbox,
+	workflowId,
+} from './engine';
+
+withSandbox();
+
+/** A workflow in which several Pay nodes stand one behind the other, each with items of its own. */
+function nodesInTurn(...lists: Array<[name: string, ids: string[]]>) {
+	const nodes: INode[] = [sourceNode('Source', [{}])];
+	const connections: Record<string, ReturnType<typeof to>> = {};
+	let last = 'Source';
+	for (const [name, ids] of lists) {
+		nodes.push(sourceNode(`For ${name}`, itemsFor(...ids)), payNode(name, FIELDS, CONTINUE));
+		connections[last] = to([`For ${name}`]);
+		connections[`For ${name}`] = to([name]);
+		last = name;
+	}
+	return { workflow: { nodes, connections } };
+}
+
+describe("the record belongs to the workflow, whatever becomes of a node's id", () => {
+	test('a list is not paid again by a node that was given another id', async () => {
+		const list = itemsFor('a', 'b', 'c');
+		await pay(list, { settings: { ...CONTINUE, id: 'as it was drawn' } });
+		const again = await pay(list, { settings: { ...CONTINUE, id: 'after a deployment' } });
+		expect(outcomes(again)).toStrictEqual(['duplicate', 'duplicate', 'duplicate']);
+		expect(arrived()).toStrictEqual(['a', 'b', 'c']);
+	});
+
+	test('another workflow id is another record: the same list is paid again', async () => {
+		const list = itemsFor('a');
+		await pay(list);
+		const before = workflowId();
+		forget();
+		expect(workflowId()).not.toBe(before);
+		expect(outcomes(await pay(list))).toStrictEqual(['accepted']);
+		expect(arrived()).toStrictEqual(['a', 'a']);
+	});
+});
+
+describe('two Pay nodes of one workflow', () => {
+	test.each([
+		{ what: 'two companies whose invoices have one number', first: 'Acme', second: 'Globex' },
+		{ what: 'practice beside real', first: 'Practice', second: 'Real' },
+	])('$what: the second is refused with what to do', async ({ first, second }) => {
+		await pay([], nodesInTurn([first, ['1001']]));
+		const run = await pay([], nodesInTurn([second, ['1001', 'globex-1001']]));
+		expect(outcomes(run, second)).toStrictEqual(['duplicate', 'accepted']);
+		const { message, advice } = recordedBefore(OPERATIONS.payment.words, '1001');
+		const [refused] = resultsOf(run, second);
+		expect(refused!.message).toBe(message);
+		expect(refused!.description).toContain(advice);
+		expect(advice).toContain(
+			'If this is another payment, put something of its own in front, such as the company: acme-1001.',
+		);
+		expect(arrived()).toStrictEqual(['1001', 'globex-1001']);
+	});
+
+	test('an approval with two branches: what one provider rejected, the other one sends', async () => {
+		faultOnce(422, '1001');
+		const run = await pay([], nodesInTurn(['First provider', ['1001']], ['Other', ['1001']]));
+		expect(outcomes(run, 'First provider')).toStrictEqual(['rejected']);
+		expect(outcomes(run, 'Other')).toStrictEqual(['accepted']);
+		// In a later execution, too.
+		faultOnce(422, '1002');
+		await pay([], nodesInTurn(['First provider', ['1002']]));
+		const later = await pay([], nodesInTurn(['Other', ['1002']]));
+		expect(outcomes(later, 'Other')).toStrictEqual(['accepted']);
+	});
+
+	test('the second one of an execution drops nothing of a full list: it may ask for the oldest', async () => {
+		const keys = Array.from({ length: 12_000 }, (_, index) => `payment ${index}`);
+		const place = { workflow: { id: workflowId(), active: false } };
+		await store.checkProcessedAndRecord(keys, 'workflow', place, { mode: 'entries' });
+		await pay([], nodesInTurn(['Pay', ['a']]));
+		expect(store.size).toBe(11_999);
+		await pay([], nodesInTurn(['Pay', ['b']], ['Pay again', ['c']]));
+		expect(store.size).toBe(11_999);
+	});
+});
+
+describe('a Remove Duplicates node of the workflow', () => {
+	const removeDuplicates = (parameters: IDataObject, more: Partial<INode> = {}): INode => ({
+		id: 'remove',
+		name: 'New rows only',
+		type: 'n8n-nodes-base.removeDuplicates',
+		typeVersion: 2,
+		position: [0, 0],
+		parameters: parameters as INode['parameters'],
+		...more,
+	});
+	const beside = (other: INode) => {
+		const nodes = [sourceNode('Source', itemsFor('a')), payNode('Pay', FIELDS), other];
+		return { workflow: { nodes, connections: { Source: to(['Pay']) } } };
+	};
+	const SEEN = 'removeItemsSeenInPreviousExecutions';
+	const CLEAR = 'clearDeduplicationHistory';
+	const WORKFLOW = { scope: 'workflow' };
+
+	test.each<{ what: string; other: INode }>([
+		{ what: 'remembers', other: removeDuplicates({ operation: SEEN, options: WORKFLOW }) },
+		{ what: 'clears', other: removeDuplicates({ operation: CLEAR, options: WORKFLOW }) },
+		{
+			what: 'has an expression as its scope',
+			other: removeDuplicates({ operation: SEEN, options: { scope: '={{ $json.scope }}' } }),
+		},
+	])('that $what in the Scope Workflow: nothing is sent, and it is named', async ({ other }) => {
+		const error = errorOf(await pay([], beside(other)));
+		expect(error?.message).toContain('"New rows only" (Remove Duplicates)');
+		expect(error?.description).toContain('Move this node into a sub-workflow');
+		expect(error?.context?.data).toMatchObject({ outcome: 'notSent' });
+		expect(arrived()).toStrictEqual([]);
+	});
+
+	test.each<{ what: string; other: INode }>([
+		{ what: 'of the Scope Node', other: removeDuplicates({ operation: SEEN, options: {} }) },
+		{
+			what: 'that is disabled',
+			other: removeDuplicates({ operation: SEEN, options: WORKFLOW }, { disabled: true }),
+		},
+		{ what: 'that looks at its input alone', other: removeDuplicates({ options: WORKFLOW }) },
+		{
+			what: 'of version 1, which has no history',
+			other: removeDuplicates({ operation: SEEN, options: WORKFLOW }, { typeVersion: 1.1 }),
+		},
+		{
+			what: 'whose options are one expression, for which n8n takes the default',
+			other: removeDuplicates({ operation: SEEN, options: '={{ $json }}' }),
+		},
+	])('$what shares nothing: the payment is sent', async ({ other }) => {
+		expect(outcomes(await pay([], beside(other)))).toStrictEqual(['accepted']);
+	});
+
+	test('is found among the nodes before and behind, where n8n does not tell its workflow', async () => {
+		const other = removeDuplicates({ operation: SEEN, options: WORKFLOW });
+		const run = await pay(itemsFor('a'), {
+			context: () => ({
+				workflow: undefined,
+				getParentNodes: () => [],
+				getChildNodes: () => [{ ...other, disabled: false }],
+			}),
+		});
+		expect(errorOf(run)?.message).toContain('"New rows only"');
+		expect(arrived()).toStrictEqual([]);
+	});
+
+	test('a QR code is created beside it', async () => {
+		const nodes = [
+			sourceNode('Source', itemsFor('a')),
+			payNode('Pay', { ...FIELDS, resource: 'qrCode' }),
+			removeDuplicates({ operation: SEEN, options: WORKFLOW }),
+		];
+		const run = await pay([], { workflow: { nodes, connections: { Source: to(['Pay']) } } });
+		expect(outcomes(run)).toStrictEqual(['accepted']);
+	});
+
+	test('that is gone, and has left a row of another kind: nothing is sent, and the words say whose', async () => {
+		const place = { workflow: { id: workflowId(), active: false } };
+		const latest = { mode: 'latestIncrementalKey' } as const;
+		await store.checkProcessedAndRecord([7], 'workflow', place, latest);
+		const error = errorOf(await pay(itemsFor('a')));
+		expect(error?.message).toContain('a Remove Duplicates node with the Scope "Workflow"');
+		expect(error?.description).toContain('Move this node into a sub-workflow');
+		expect(sandbox.received).toHaveLength(0);
+	});
+});
