@@ -184,10 +184,21 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 		},
 	],
 
-	'the list is the one of Remove Duplicates nodes': [
+	"a payment is recorded under the node's id": [
 		{
-			find: "const SCOPE = 'node';",
-			replace: "const SCOPE = 'workflow';",
+			find: "const SCOPE = 'workflow';",
+			replace: "const SCOPE = 'node';",
+		},
+		{
+			find: 'workflowId: String(context.getWorkflow().id),',
+			replace: 'workflowId: JSON.stringify([context.getWorkflow().id, context.getNode().id]),',
+		},
+	],
+
+	'a Remove Duplicates node may share the record': [
+		{
+			find: 'if (sharing !== undefined) throw recordIsShared(operation.words, sharing);',
+			replace: '',
 		},
 	],
 
