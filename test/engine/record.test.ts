@@ -1,5 +1,5 @@
-import type { IDataObject, INode } from 'n8n-workflow';
-import { recordedBefore } from '../../nodes/Pay/execution/words/refusal';
+import type { IDataObject, IExecuteFunctions, INode, IRun } from 'n8n-workflow';
+import { acceptedBefore, recordedBefore } from '../../nodes/Pay/execution/words/refusal';
 import { OPERATIONS } from '../serviceOperations';
 import {
 	arrived,
@@ -16,6 +16,7 @@ import {
 	sandbox,
 	sourceNode,
 	store,
+	storeHooks,
 	to,
 	withSandbox,
 	workflowId,
@@ -57,6 +58,57 @@ describe("the record belongs to the workflow, whatever becomes of a node's id", 
 	});
 });
 
+describe('a list that is run again', () => {
+	const { words } = OPERATIONS.payment;
+	const said = (run: IRun) => resultsOf(run).map(({ message }) => message);
+
+	test('says of what was accepted that it was, and of what was lost that it may have been', async () => {
+		faultOnce(500, 'lost');
+		const list = itemsFor('a', 'lost', 'b');
+		await pay(list, { settings: CONTINUE });
+		for (let again = 0; again < 2; again++) {
+			const run = await pay([...list, ...itemsFor(`new ${again}`)], { settings: CONTINUE });
+			expect(outcomes(run)).toStrictEqual(['duplicate', 'duplicate', 'duplicate', 'accepted']);
+			expect(said(run).slice(0, 3)).toStrictEqual([
+				acceptedBefore(words, 'a').message,
+				recordedBefore(words, 'lost').message,
+				acceptedBefore(words, 'b').message,
+			]);
+		}
+		expect(arrived()).toStrictEqual(['a', 'lost', 'b', 'new 0', 'new 1']);
+	});
+
+	test('which stops at its first duplicate says so too', async () => {
+		await pay(itemsFor('a'));
+		const error = errorOf(await pay(itemsFor('a', 'b')));
+		expect(error?.message).toBe(acceptedBefore(words, 'a').message);
+		expect(error?.description).toContain('Look in the statement whether it is paid.');
+		expect(arrived()).toStrictEqual(['a']);
+	});
+
+	test('is paid all the same where marks cannot be written or read: it may have been', async () => {
+		// A mark goes into a row of the node's own.
+		storeHooks.before = (_moment, { node }) => {
+			if (isMarking) throw new Error(`no row of ${node?.name}`);
+		};
+		let isMarking = false;
+		const helpers = (context: IExecuteFunctions) => {
+			const { checkProcessedAndRecord } = context.helpers;
+			const failing: typeof checkProcessedAndRecord = async (keys, scope, options) => {
+				isMarking = scope === 'node';
+				return await checkProcessedAndRecord(keys, scope, options).finally(
+					() => (isMarking = false),
+				);
+			};
+			return { helpers: { ...context.helpers, checkProcessedAndRecord: failing } };
+		};
+		const first = await pay(itemsFor('a', 'b'), { settings: CONTINUE, context: helpers });
+		expect(outcomes(first)).toStrictEqual(['accepted', 'accepted']);
+		const again = await pay(itemsFor('a'), { settings: CONTINUE, context: helpers });
+		expect(said(again)).toStrictEqual([recordedBefore(words, 'a').message]);
+	});
+});
+
 describe('two Pay nodes of one workflow', () => {
 	test.each([
 		{ what: 'two companies whose invoices have one number', first: 'Acme', second: 'Globex' },
@@ -92,9 +144,10 @@ describe('two Pay nodes of one workflow', () => {
 		const place = { workflow: { id: workflowId(), active: false } };
 		await store.checkProcessedAndRecord(keys, 'workflow', place, { mode: 'entries' });
 		await pay([], nodesInTurn(['Pay', ['a']]));
-		expect(store.size).toBe(11_999);
+		expect(store.list(place)).toHaveLength(11_999);
 		await pay([], nodesInTurn(['Pay', ['b']], ['Pay again', ['c']]));
-		expect(store.size).toBe(11_999);
+		// The first one dropped two again, the second one none.
+		expect(store.list(place)).toHaveLength(11_999);
 	});
 });
 

@@ -142,6 +142,9 @@ const REFUSALS: Examples<typeof refusals> = {
 	recordedBefore: onlyWhere(isRecorded, (kind) => [
 		refusals.recordedBefore(wordsOf(kind), 'order-7'),
 	]),
+	acceptedBefore: onlyWhere(isRecorded, (kind) => [
+		refusals.acceptedBefore(wordsOf(kind), 'order-7'),
+	]),
 	stillRecorded: () => [
 		refusals.stillRecorded(['order-7']),
 		refusals.stillRecorded(['order-7', 'order-8']),

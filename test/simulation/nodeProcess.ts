@@ -29,11 +29,17 @@ const SHORT_LISTS: Patch = {
 	replace: 'new PaymentList(simulatedList.remembered)',
 };
 
+/** Marks of a few payments, so that a scenario clears them. */
+const FEW_MARKS: Patch = {
+	find: 'export const MOST_MARKS = 5_000;',
+	replace: 'export const MOST_MARKS = 4;',
+};
+
 let patched: Source | undefined;
 
 /** The node's source as this process simulates it: with a fault put back, where it has to find one. */
 function simulatedSource(): Source {
-	patched ??= patchedSource([...patchesOf(env.SIMULATION_FAULT), SHORT_LISTS]);
+	patched ??= patchedSource([...patchesOf(env.SIMULATION_FAULT), SHORT_LISTS, FEW_MARKS]);
 	return patched;
 }
 

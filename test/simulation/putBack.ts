@@ -202,6 +202,20 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 		},
 	],
 
+	'a payment is marked as accepted whatever became of it': [
+		{
+			find: "if (result.outcome === 'accepted') ids.push(result.external_id);",
+			replace: "ids.push(result.external_id ?? '');",
+		},
+	],
+
+	'to ask whether a payment was accepted leaves a mark that it was': [
+		{
+			find: 'if (accepted.length > 0) { await store.removeProcessed(accepted.map(askedOf), SCOPE, OPTIONS); }',
+			replace: 'await store.removeProcessed(keys.map(askedOf), SCOPE, OPTIONS);',
+		},
+	],
+
 	'the record of a payment holds 12 characters of its id': [
 		{
 			find: 'return `n8n-nodes-pay:${this.run.operation.kind}:${id}`;',

@@ -13,7 +13,13 @@ import { post, tokenFor, type BearerToken, type Posted } from './post';
 import type { Attempt, Done, Ready, Step } from './item';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
 import { isCancelled, type Run } from './runState';
-import { recordedBefore, stillRecorded, tokenRejected, tooManyRequests } from './words/refusal';
+import {
+	acceptedBefore,
+	recordedBefore,
+	stillRecorded,
+	tokenRejected,
+	tooManyRequests,
+} from './words/refusal';
 import type { Pace } from './words/pace';
 
 const paceOf = ({ settings, tally }: Run): Pace => ({
@@ -23,29 +29,48 @@ const paceOf = ({ settings, tally }: Run): Pace => ({
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
 
-/** Records a batch of payments as about to be made; those that were recorded before are done. */
-async function recordBatch(run: Run, batch: Ready[]): Promise<Step> {
-	if (run.records === undefined) return { ready: batch, done: [] };
+/** A batch of which was asked whether it was recorded before. */
+interface RecordedBatch extends Step {
+	/** Those that were: they are not sent. */
+	known: Ready[];
+}
+
+/** Records a batch of payments as about to be made. */
+async function recordBatch(run: Run, batch: Ready[]): Promise<RecordedBatch> {
+	if (run.records === undefined) return { ready: batch, known: [], done: [] };
 	let known: Set<string>;
 	try {
 		known = await run.records.record(externalIdsOf(batch));
 	} catch (error) {
 		if (isCancelled(run)) {
-			return { ready: [], done: batch.map((item) => refuseCancelled(run, item, error)) };
+			return { ready: [], known: [], done: batch.map((item) => refuseCancelled(run, item, error)) };
 		}
-		return { ready: [], done: batch.map((item) => refuseItem(run, item, error)) };
+		return { ready: [], known: [], done: batch.map((item) => refuseItem(run, item, error)) };
 	}
-	const step: Step = { ready: [], done: [] };
-	for (const item of batch) {
+	return {
+		ready: batch.filter(({ request }) => !known.has(request.external_id)),
+		known: batch.filter(({ request }) => known.has(request.external_id)),
+		done: [],
+	};
+}
+
+/** Refuses items that were recorded before, in the words of what is known of them. */
+async function refuseKnown(run: Run, items: Ready[]): Promise<Done[]> {
+	const { words } = run.operation;
+	const accepted = await run.records?.acceptedBefore(externalIdsOf(items));
+	return items.map((item) => {
 		const { external_id } = item.request;
-		if (known.has(external_id)) {
-			const refusal = recordedBefore(run.operation.words, external_id);
-			step.done.push(refuseItem(run, item, refusal, 'duplicate'));
-		} else {
-			step.ready.push(item);
-		}
-	}
-	return step;
+		const wasAccepted = accepted?.has(external_id) === true;
+		const refusal = (wasAccepted ? acceptedBefore : recordedBefore)(words, external_id);
+		return refuseItem(run, item, refusal, 'duplicate');
+	});
+}
+
+/** Marks what the service accepted, so that a list that is run again says so. */
+async function markAccepted(run: Run, sent: Done[]): Promise<void> {
+	const ids: string[] = [];
+	for (const { result } of sent) if (result.outcome === 'accepted') ids.push(result.external_id);
+	await run.records?.markAccepted(ids);
 }
 
 /** Removes the records of payments that certainly were not made; a result whose record stays says so. */
@@ -184,12 +209,15 @@ async function sendEach(run: Run, items: Ready[]): Promise<Done[]> {
 /** Records and sends the items of a batch at once; gives what became of them. Never rejects. */
 export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	if (isCancelled(run)) return batch.map((item) => refuseCancelled(run, item));
-	const { ready, done } = await recordBatch(run, batch);
+	const { ready, known, done } = await recordBatch(run, batch);
 	// The node is about to stop, so the others of the batch do not start.
-	if (done.length > 0 && !run.tally.continuesOnFailure) {
-		return await removeRecords(run, ready, done);
+	if (done.length + known.length > 0 && !run.tally.continuesOnFailure) {
+		return await removeRecords(run, ready, [...done, ...(await refuseKnown(run, known))]);
 	}
 	const sent = await sendEach(run, ready);
+	await markAccepted(run, sent);
+	// Not before the others are sent: nothing stands between their record and their request.
+	done.push(...(await refuseKnown(run, known)));
 	// Those that were not come to, or certainly not carried out.
 	const notPaid = ready.filter((item) => !mayBePaid(run.ledger, item));
 	return await removeRecords(run, notPaid, [...done, ...sent]);

@@ -58,6 +58,7 @@ export class SharedList {
 					await seen.checkProcessedAndRecord(keys, scope, CONTEXT, options),
 				removeProcessed: async (keys, scope, options) =>
 					await seen.removeProcessed(keys, scope, CONTEXT, options),
+				clearAllProcessedItems: async (scope) => await seen.clearAllProcessedItems(scope, CONTEXT),
 				getProcessedDataCount: async (scope, options) =>
 					await seen.getProcessedDataCount(scope, CONTEXT, options),
 			};

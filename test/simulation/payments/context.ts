@@ -126,6 +126,7 @@ export function contextOf(world: World, run: NodeRun, around: Surroundings) {
 		helpers: {
 			checkProcessedAndRecord: store.checkProcessedAndRecord.bind(store),
 			removeProcessed: store.removeProcessed.bind(store),
+			clearAllProcessedItems: store.clearAllProcessedItems.bind(store),
 			getProcessedDataCount: store.getProcessedDataCount.bind(store),
 			httpRequest: async (options: IHttpRequestOptions) => await request(world, run, options),
 			prepareBinaryData: async () => {

@@ -254,8 +254,18 @@ export function judgeReport(world: World, run: NodeRun, result: Result): void {
 	const report = readReport(world, run, result);
 	for (const mistake of report.mistakes) world.violate('report', `${name}: ${mistake}`);
 	for (const index of run.items.keys()) judgeItem(world, run, result, report, index);
+	judgeAcceptedBefore(world, name, result);
 	if (world.isTokenEchoed && textOf(result).includes('token-of-account')) {
 		world.violate('token', `${name}: the access token is in what the node gave`);
+	}
+}
+
+/** Nothing is called accepted that the service did not accept; of what was lost nothing need be said. */
+function judgeAcceptedBefore(world: World, name: string, result: Result): void {
+	for (const [, id] of textOf(result).matchAll(/"([^"\\]+)\\?" was accepted before by this/g)) {
+		world.acceptedBefore += 1;
+		const wasAccepted = world.sends.some((send) => send.id === id && send.outcome === 'accepted');
+		if (!wasAccepted) world.violate('accepted before', `${name} says it of "${id}"`);
 	}
 }
 

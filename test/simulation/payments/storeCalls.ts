@@ -23,15 +23,16 @@ export class StoreCalls {
 	}
 
 	async checkProcessedAndRecord(values: Values, scope: Scope, how: How) {
-		this.world.records.addRecords(values);
-		const fate = this.begin();
+		// What is recorded for the node alone is no record of a payment.
+		if (scope === 'workflow') this.world.records.addRecords(values);
+		const fate = this.begin(scope);
 		if (fate?.does === 'junk') return await this.findNothing();
 		const store = this.storeWith(fate);
 		return await store.checkProcessedAndRecord(values, scope, this.contextData, how);
 	}
 
 	async removeProcessed(values: Values, scope: Scope, how: How): Promise<void> {
-		const fate = this.begin();
+		const fate = this.begin(scope);
 		if (fate?.does === 'junk') return void (await this.findNothing());
 		await this.storeWith(fate).removeProcessed(values, scope, this.contextData, how);
 	}
@@ -40,10 +41,14 @@ export class StoreCalls {
 		return await this.world.store.getProcessedDataCount(scope, this.contextData, how);
 	}
 
-	private begin(): StoreFate | undefined {
+	async clearAllProcessedItems(scope: Scope): Promise<void> {
+		await this.storeWith(this.begin(scope)).clearAllProcessedItems(scope, this.contextData);
+	}
+
+	private begin(scope: Scope): StoreFate | undefined {
 		this.world.beginStoreCall(this.run);
 		const fate = this.world.nextStoreFate();
-		if (fate !== undefined) {
+		if (fate !== undefined && scope === 'workflow') {
 			this.world.hasStoreFailed = true;
 			this.run.storeFailed = true;
 		}

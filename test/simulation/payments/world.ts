@@ -27,6 +27,8 @@ export class World {
 	isStoreSlow = false;
 	/** Whether any call to the store met a fault. */
 	hasStoreFailed = false;
+	/** How often a run said of a payment that it was accepted before. */
+	acceptedBefore = 0;
 	/** Whether any answer repeated a request's headers, the token among them. */
 	isTokenEchoed = false;
 	readonly history: string[] = [];

@@ -1,5 +1,6 @@
 import { sleep, type IExecuteFunctions } from 'n8n-workflow';
 import { asError } from '../../inputError';
+import { AcceptedMarks } from './AcceptedMarks';
 import {
 	DROPPED_FOR_EACH,
 	LONGEST_LOOKING_MS,
@@ -12,7 +13,7 @@ import { StoreTurns, withinTimeLimit } from './StoreTurns';
 /** What of n8n's duplicate store is used. */
 export type Store = Pick<
 	IExecuteFunctions['helpers'],
-	'checkProcessedAndRecord' | 'removeProcessed' | 'getProcessedDataCount'
+	'checkProcessedAndRecord' | 'removeProcessed' | 'getProcessedDataCount' | 'clearAllProcessedItems'
 >;
 
 /**
@@ -42,6 +43,8 @@ interface PendingChange {
 export class PaymentList {
 	/** The turns in which this process changes the list. */
 	readonly turns = new StoreTurns();
+	/** Which payments were accepted, in rows of their own. */
+	readonly marks = new AcceptedMarks();
 
 	/* What this process knows of the list. */
 

@@ -47,6 +47,10 @@ export class RunRecords {
 	private foundKnown = false;
 	/** The key of a passage that this run claimed. */
 	private passageKey?: string;
+	/** Whether this run has marked payments as accepted. */
+	private hasMarked = false;
+	/** Whether marking or asking failed: then this run does neither any more. */
+	private haveMarksFailed = false;
 	/** How many slow changes there had been when the run began. */
 	private readonly slowChangesBefore: number;
 
@@ -133,6 +137,33 @@ export class RunRecords {
 		}
 		for (const id of removable) this.idsOfRun.delete(id);
 		return { remembered: [] };
+	}
+
+	/** Marks ids as accepted, so that a repeat can say so. Never throws. */
+	async markAccepted(ids: readonly string[]): Promise<void> {
+		const { list, run } = this;
+		if (this.haveMarksFailed || ids.length === 0) return;
+		try {
+			// Not later: what this run has marked is to last until it ends.
+			if (!this.hasMarked) await list.marks.shorten(run.helpers);
+			this.hasMarked = true;
+			await list.marks.add(run.helpers, this.keysOf(ids));
+		} catch {
+			this.haveMarksFailed = true;
+		}
+	}
+
+	/** Those of some recorded ids that are known to have been accepted; of the others nobody knows. Never throws. */
+	async acceptedBefore(ids: readonly string[]): Promise<Set<string>> {
+		const { list, run } = this;
+		if (this.haveMarksFailed || ids.length === 0) return new Set();
+		try {
+			const accepted = await list.marks.find(run.helpers, this.keysOf(ids));
+			return new Set(ids.filter((id) => accepted.has(this.keyOf(id))));
+		} catch {
+			this.haveMarksFailed = true;
+			return new Set();
+		}
 	}
 
 	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */

@@ -3,6 +3,11 @@
 /** n8n reads and writes the whole list at each change, so what is older than so many may be dropped. */
 export const REMEMBERED_PAYMENTS = 10_000;
 
+/** Beyond so many, marks of what was accepted are cleared when a run adds its first ones: 135 kB. */
+export const MOST_MARKS = 5_000;
+/** A mark is a help, and holds no payment up as long as a record may. */
+export const TIME_LIMIT_OF_MARKS_MS = 5_000;
+
 /** No change waits longer for n8n's database: a silent connection must not stop all payments. */
 export const TIME_LIMIT_MS = 30_000;
 /**

@@ -296,6 +296,18 @@ export const recordedBefore = ({ noun, pastParticiple, stillToCome }: Words, ext
 		),
 	);
 
+/** An External ID of which n8n's store remembers that the service accepted it. */
+export const acceptedBefore = ({ noun, stillToCome }: Words, external_id: string) =>
+	new InputError(
+		'external_id',
+		`The ${noun} "${external_id}" was accepted before by this workflow, and not sent again`,
+		joinSentences(
+			'Look in the statement whether it is paid.',
+			stillToCome,
+			ifAnother(noun, external_id),
+		),
+	);
+
 /** Payments that were not made and whose records stay: what to do about them. */
 export function stillRecorded(ids: readonly string[], reason = "n8n's database failed"): string {
 	const toSend =
