@@ -290,8 +290,9 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a refused duplicate is told as not sent': [
 		{
-			find: "step.done.push(refuseItem(run, item, refusal, 'duplicate'));",
-			replace: "step.done.push(refuseItem(run, item, refusal, 'notSent'));",
+			find: "(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refuseItem(run, item, refusal, 'duplicate');",
+			replace:
+				"(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refuseItem(run, item, refusal, 'notSent');",
 		},
 	],
 };

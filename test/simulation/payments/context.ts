@@ -97,7 +97,7 @@ export function contextOf(world: World, run: NodeRun, around: Surroundings) {
 			active: world.workflow.active,
 		}),
 		getMode: () => (run.evaluation === 'mode' ? 'evaluation' : 'trigger'),
-		getParentNodes: () => [{ name: 'Row', type: 'n8n-nodes-base.evaluationTrigger' }],
+		getParentNodes: () => Object.values(world.otherNodes),
 		getWorkflowDataProxy: () => ({
 			$: () => ({ isExecuted: run.evaluation === 'trigger' }),
 			$evaluation: run.evaluation === 'run' ? { runId: '1' } : undefined,

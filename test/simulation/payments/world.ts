@@ -72,8 +72,14 @@ export class World {
 
 	/** The nodes of the workflow that are no Pay nodes. */
 	get otherNodes() {
-		if (!this.settings.sharesRecord) return {};
-		const node = {
+		const row = {
+			name: 'Row',
+			type: 'n8n-nodes-base.evaluationTrigger',
+			typeVersion: 4.7,
+			parameters: {},
+		};
+		if (!this.settings.sharesRecord) return { [row.name]: row };
+		const remove = {
 			name: 'Remove Duplicates',
 			type: 'n8n-nodes-base.removeDuplicates',
 			typeVersion: 2,
@@ -82,7 +88,7 @@ export class World {
 				options: { scope: 'workflow' },
 			},
 		};
-		return { [node.name]: node };
+		return { [row.name]: row, [remove.name]: remove };
 	}
 
 	/** What n8n hands to the store for a node of the workflow. */
