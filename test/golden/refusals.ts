@@ -261,7 +261,7 @@ const CREDENTIALS: IDataObject[] = [
 	{ requiredValues: 'live = "true"' },
 	{ requiredValues: 'live = 1\nLive = 2' },
 	{ requiredValues: 'pix[].live = true' },
-	{ refundedValues: 'done' },
+	{ refundField: '={{ "" }}', refundedValues: 'done' },
 	{ amountUnit: 'cents' },
 	{ resultField: 'status', acceptedValues: '' },
 	{ resultField: 'pix[].status', acceptedValues: 'ok' },
