@@ -37,7 +37,7 @@ const ROWS: Row[] = [
 		name: 'Basic, with a secret that has + and %',
 		data: { clientId: 'strict', clientSecret: SECRET },
 		test: 'For a secret with + or %, try "Body" first.',
-		run: WRONG_CLIENT,
+		run: 'HTTP 400, invalid_request',
 	},
 	{
 		name: 'the body, for that secret',
