@@ -306,10 +306,8 @@ export function refuseUnsignedMatch(
 	throw wrongField(matchField, unsigned(path), NAME_A_FIELD);
 }
 
-type Headers = Readonly<Record<string, unknown>>;
-
 /** The form in which a request is signed: the first one whose header is there, or would have to be. */
-function formOf({ forms }: SignatureRule, headers: Headers): SignedForm {
+function formOf({ forms }: SignatureRule, headers: SignedRequest['headers']): SignedForm {
 	return forms.find(({ header }) => headerText(headers[header]).trim() !== '') ?? forms[0];
 }
 
@@ -318,7 +316,7 @@ const provingHeadersOf = (rule: SenderRule): string[] =>
 	rule.is === 'signature' ? rule.forms.map(({ header }) => header) : [rule.header];
 
 /** What a checked sender means for what is read of its postback, and shown of it. */
-export function knownOfSender(rule: SenderRule | undefined, headers: Headers) {
+export function knownOfSender(rule: SenderRule | undefined, headers: SignedRequest['headers']) {
 	return {
 		isSignedByService: rule?.is === 'signature',
 		signedHeaders: rule?.is === 'signature' ? signedHeadersOf(formOf(rule, headers)) : [],
@@ -331,13 +329,13 @@ export function knownOfSender(rule: SenderRule | undefined, headers: Headers) {
 const digestOf = (text: string) => createHash('sha256').update(text, 'latin1').digest();
 
 /** A hint for the log: what comes is signed as the public standard says, and something else is set. */
-const standardInWords = (headers: Headers) =>
+const standardInWords = (headers: SignedRequest['headers']) =>
 	looksStandard(headers)
 		? '. It has the headers of Standard Webhooks: if your service speaks that, set Check the Sender to Signature and Signed Content to Standard Webhooks'
 		: '';
 
 /** Why a request without the header that proves its sender is refused, in words for a log. */
-function missingInWords(rule: SenderRule, headers: Headers): string {
+function missingInWords(rule: SenderRule, headers: SignedRequest['headers']): string {
 	const isStandard = rule.is === 'signature' && rule.isStandard;
 	const [header, ...others] = provingHeadersOf(rule);
 	const names = [`the header ${header}`, ...others].join(' or ');
@@ -348,7 +346,10 @@ function missingInWords(rule: SenderRule, headers: Headers): string {
  * Why a request cannot be the service's, as far as its headers say, in words for a log, without a secret;
  * undefined where it may be. With it a body need not be read. Compares in constant time.
  */
-export function headerFault(rule: SenderRule, headers: Headers): string | undefined {
+export function headerFault(
+	rule: SenderRule,
+	headers: SignedRequest['headers'],
+): string | undefined {
 	const header = rule.is === 'signature' ? formOf(rule, headers).header : rule.header;
 	const sent = headerText(headers[header]).trim();
 	if (sent === '') return missingInWords(rule, headers);
