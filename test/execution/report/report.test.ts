@@ -5,23 +5,16 @@ import type {
 	FailedResult,
 	ItemResult,
 } from '../../../nodes/Pay/execution/item';
-import {
-	resultOfAttempt,
-	resultOfRefusal,
-	toOutputItem,
-} from '../../../nodes/Pay/execution/report/itemResult';
-import { failAll, stoppingError } from '../../../nodes/Pay/execution/report/n8nError';
+import { resultOfRefusal } from '../../../nodes/Pay/execution/report/itemResult';
+import { failAll } from '../../../nodes/Pay/execution/report/n8nError';
 import { idsByOutcome, type Summary } from '../../../nodes/Pay/execution/summary';
-import {
-	AFTER_DUPLICATE,
-	CHECK_ITEM,
-	SENT_NOTHING,
-} from '../../../nodes/Pay/execution/words/result';
-import { doubtsInWords, othersInWords } from '../../../nodes/Pay/execution/words/run';
+import { CHECK_ITEM, SENT_NOTHING } from '../../../nodes/Pay/execution/words/result';
+import { doubtsInWords } from '../../../nodes/Pay/execution/words/run';
 import { addResults, openTally, throwIfFailed } from '../../../nodes/Pay/execution/report/tally';
 import { InputError } from '../../../nodes/Pay/inputError';
-import type { RequestResult } from '../../../nodes/Pay/service/client';
-import { OPERATIONS_OF_TODAY as OPERATIONS, type Kind } from '../../serviceOperations';
+import { OPERATIONS_OF_TODAY as OPERATIONS } from '../../serviceOperations';
+
+/* What engine/report.test.ts does not show in a run of the node. */
 
 const NODE: INode = {
 	id: '1',
@@ -31,66 +24,7 @@ const NODE: INode = {
 	position: [0, 0],
 	parameters: {},
 };
-const REQUEST = { external_id: 'a', amount: 5 };
 const FACTS = { kind: 'payment', external_id: 'a' };
-
-const resultOf = (
-	answer: Partial<RequestResult> & Pick<RequestResult, 'outcome'>,
-	kind: Kind = 'payment',
-) => resultOfAttempt(OPERATIONS[kind], REQUEST, answer) as FailedResult;
-
-test('an acceptance is its facts alone', () => {
-	const answer = { outcome: 'accepted', statusCode: 201, response: { id: 1 } } as const;
-	expect(resultOfAttempt(OPERATIONS.payment, REQUEST, answer)).toStrictEqual({
-		...FACTS,
-		...answer,
-		amount: 5,
-	});
-});
-
-test.each<{ how: string; result: Partial<RequestResult>; tokenRejected?: true }>([
-	{ how: 'a 401', result: { statusCode: 401 }, tokenRejected: true },
-	{ how: 'a 403', result: { statusCode: 403 }, tokenRejected: true },
-	{ how: 'a 422', result: { statusCode: 422 } },
-	{
-		how: 'a 403 with one of the Rejected Values, which promises that nothing was carried out',
-		result: { statusCode: 403, reason: { is: 'saidNo', path: 'code' } },
-	},
-])('after $how an item says tokenRejected: $tokenRejected', ({ result, tokenRejected }) => {
-	const { json } = toOutputItem(resultOf({ ...result, outcome: 'rejected' }), 0);
-	expect((json.error as { tokenRejected?: boolean }).tokenRejected).toBe(tokenRejected);
-});
-
-test.each(['rejected', 'notSent', 'unknown'] as const)(
-	'a request that is %s keeps its status and response, and has words for people',
-	(outcome) => {
-		const result = resultOf({ outcome, statusCode: 502, response: 'busy' });
-		expect(result).toStrictEqual({
-			...FACTS,
-			isFrom: 'request',
-			outcome,
-			statusCode: 502,
-			response: 'busy',
-			message: expect.any(String),
-			description: expect.any(String),
-		});
-	},
-);
-
-test('a payment that was rejected with an address too long hears how long it was', () => {
-	const response = { callback_url: 'too long' };
-	const postbackUrl = 'https://n8n.example.com/webhook-waiting/42/pay-postback';
-	const request = { ...REQUEST, postbackUrl };
-	const answer = { outcome: 'rejected', statusCode: 422, response } as const;
-	const { description } = resultOfAttempt(OPERATIONS.payment, request, answer) as FailedResult;
-	expect(description).toContain(`${postbackUrl.length} characters`);
-});
-
-test('a payment that is unknown since an earlier try names that try, and keeps its response', () => {
-	const answer = { outcome: 'unknown', statusCode: 504, response: 'late' } as const;
-	const still = resultOfAttempt(OPERATIONS.payment, REQUEST, answer, { earlier: 'line 3' });
-	expect(still).toMatchObject({ ...answer, description: expect.stringContaining('(line 3)') });
-});
 
 test.each<{
 	what: string;
@@ -159,46 +93,6 @@ const failed = (outcome: FailedResult['outcome'], external_id?: string): FailedR
 	description: `d ${external_id}`,
 });
 
-test('an accepted item has its six members and no error at its top', () => {
-	expect(toOutputItem(accepted('a'), 4)).toStrictEqual({
-		json: {
-			external_id: 'a',
-			amount: 1,
-			kind: 'payment',
-			outcome: 'accepted',
-			statusCode: 201,
-			response: { error: 'a member of the answer' },
-		},
-		pairedItem: { item: 4 },
-	});
-});
-
-test('a failed item has one member, error, with what is known and nothing empty', () => {
-	const known = { ...failed('rejected', 'a'), statusCode: 422, response: 'r', field: '' };
-	expect(toOutputItem(known, 2)).toStrictEqual({
-		json: {
-			error: {
-				message: 'm a',
-				description: 'd a',
-				external_id: 'a',
-				kind: 'payment',
-				outcome: 'rejected',
-				statusCode: 422,
-				response: 'r',
-			},
-		},
-		pairedItem: { item: 2 },
-	});
-	const { error } = toOutputItem({ ...failed('notSent'), field: 'amount' }, 0).json;
-	expect(error).toStrictEqual({
-		message: 'm undefined',
-		description: 'd undefined',
-		kind: 'payment',
-		outcome: 'notSent',
-		field: 'amount',
-	});
-});
-
 const summaryOf = (results: ItemResult[], remaining: Array<[number, string]> = []): Summary => ({
 	operation: OPERATIONS.payment,
 	items: results.length + remaining.length,
@@ -220,57 +114,6 @@ test('every external_id stands under its outcome; what was not reached has none'
 		notSent: ['notSent'],
 		unknown: ['unknown'],
 		notReached: ['waiting'],
-	});
-});
-
-describe('the error that stops the node', () => {
-	const lost = failed('unknown', 'lost');
-	const errorOf = (results: ItemResult[], remaining: Array<[number, string]> = [], result = lost) =>
-		stoppingError(NODE, { index: 0, result }, summaryOf(results, remaining));
-
-	test('of one item says no more than that', () => {
-		const error = errorOf([lost]);
-		expect(error).toBeInstanceOf(NodeApiError);
-		expect([error.message, error.description]).toStrictEqual(['m lost', 'd lost']);
-		expect(error.stack).toBe('NodeApiError: m lost');
-		expect(error.messages).toStrictEqual([]);
-		expect((error as NodeApiError).httpCode).toBeNull();
-		expect(error.context).toMatchObject({
-			itemIndex: 0,
-			data: { external_id: 'lost', kind: 'payment', outcome: 'unknown' },
-			externalIds: { unknown: ['lost'], accepted: [], notSent: [] },
-		});
-	});
-
-	test('of several tells of the others, and holds every id by its outcome', () => {
-		const results = [lost, accepted('a'), failed('rejected', 'b'), failed('duplicate', 'c')];
-		const remaining: Array<[number, string]> = [[4, 'w']];
-		const summary = summaryOf(results, remaining);
-		const error = errorOf(results, remaining);
-		expect(error.description).toBe(`d lost ${othersInWords(summary, 0)}`);
-		expect(error.context.externalIds).toStrictEqual(idsByOutcome(summary));
-	});
-
-	test('at a duplicate says how to send the rest of a list, and no other says so', () => {
-		const duplicate = failed('duplicate', 'a');
-		expect(errorOf([duplicate], [], duplicate).description).toBe(`d a ${AFTER_DUPLICATE}`);
-		expect(errorOf([lost]).description).toBe('d lost');
-	});
-
-	test('of an answer holds its status; of an item that was refused it is an operation error', () => {
-		const rejected = errorOf([lost], [], { ...failed('rejected', 'a'), statusCode: 503 });
-		expect(rejected).toBeInstanceOf(NodeApiError);
-		expect((rejected as NodeApiError).httpCode).toBe('503');
-		// Not n8n's own words for a 503, which advise to try again.
-		expect([rejected.message, rejected.description]).toStrictEqual(['m a', 'd a']);
-		const refused = errorOf([lost], [], {
-			...failed('notSent', 'a'),
-			isFrom: 'thisPackage',
-			field: 'amount',
-		});
-		expect(refused).toBeInstanceOf(NodeOperationError);
-		expect(refused.stack).toBe('NodeOperationError: m a');
-		expect(refused.context).toMatchObject({ itemIndex: 0, data: { field: 'amount' } });
 	});
 });
 
