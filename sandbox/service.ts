@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import express, { type NextFunction, type Request, type Response } from 'express';
 import { middleware as openApi } from 'express-openapi-validator';
 import { parse } from 'yaml';
-import type { OperationContract } from '../nodes/Pay/service/contract';
+import type { ServiceOperation } from '../nodes/Pay/service/contract';
 import { parseFault, playFault, wordsOf, type Fault } from './faults';
 import { guard } from './guard';
 import { Journal, type Exchange } from './journal';
@@ -217,7 +217,7 @@ export class Sandbox {
 	}
 
 	/** The bodies that arrived for one operation, parsed, oldest first; without what is no JSON. */
-	bodies(operation: OperationContract['path']): Array<Record<string, unknown>> {
+	bodies(operation: ServiceOperation['path']): Array<Record<string, unknown>> {
 		const pathOfOperation = `/v2/${encodeURIComponent(this.schemeName)}/${operation}`;
 		const bodies: Array<Record<string, unknown>> = [];
 		for (const { path, body } of this.received) {

@@ -1,11 +1,11 @@
 import type { IDataObject } from 'n8n-workflow';
-import { resources, sendingOperations, type Kind } from '../nodes/Pay/operations';
+import { resources, sendingOperations } from '../nodes/Pay/operations';
 import type { RequestOperation } from '../nodes/Pay/execution/read';
 import { fullFormsOf, refusedIn } from '../nodes/Pay/parameters/member';
 import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
-import { isTree, type MemberTree } from '../nodes/Pay/service/contract';
+import { isTree, type Kind, type MemberTree } from '../nodes/Pay/service/contract';
 
-export type { Kind } from '../nodes/Pay/operations';
+export type { Kind } from '../nodes/Pay/service/contract';
 
 /** The operations of the service that the Pay node offers, with where they stand. */
 export const REGISTERED = sendingOperations.map(({ requestOperation, form, ...rest }) => ({
@@ -13,7 +13,7 @@ export const REGISTERED = sendingOperations.map(({ requestOperation, form, ...re
 	fullForms: fullFormsOf(form),
 	refused: refusedIn(form),
 	operation: requestOperation,
-	kind: requestOperation.kind as Kind,
+	kind: requestOperation.kind,
 }));
 
 /** Something of each operation, by its kind. */
@@ -26,15 +26,6 @@ function byKind<Value>(valueOf: (each: (typeof REGISTERED)[number]) => Value) {
 
 /** The operations of the service by their kind. */
 export const OPERATIONS = byKind<RequestOperation>(({ operation }) => operation);
-
-/**
- * The same with the words that they have where no form can move the day. Tests quote these;
- * operations/day.test.ts has what is said besides where one can.
- */
-export const OPERATIONS_OF_TODAY = byKind<RequestOperation>(({ operation }) => ({
-	...operation,
-	words: { ...operation.words, stillToCome: undefined },
-}));
 
 export const KINDS = Object.keys(OPERATIONS) as Kind[];
 

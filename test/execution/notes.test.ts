@@ -47,7 +47,7 @@ test.each<[string, unknown]>([
 });
 
 const OTHER_AMOUNT = otherAmountInResponse('order-7', '4100', 41);
-const OTHER_ID = otherIdInResponse('order-7', 'order-6', true);
+const OTHER_ID = otherIdInResponse('order-7', 'order-6');
 
 test.each<[string, unknown, string]>([
 	['another amount', { amount: 4100 }, OTHER_AMOUNT],

@@ -7,7 +7,6 @@ import * as runs from '../../nodes/Pay/execution/words/run';
 import { InputError } from '../../nodes/Pay/inputError';
 import { unitsOf } from '../../nodes/Pay/service/amounts';
 import type { RequestResult } from '../../nodes/Pay/service/client';
-import type { Policy } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { UNPUBLISHED } from '../../nodes/Pay/service/page';
 import { reasonInWords, type Reason } from '../../nodes/Pay/service/reason';
@@ -45,21 +44,11 @@ const toolAttempt = (kind: Kind): Attempt => ({
 });
 
 const wordsOf = (kind: Kind) => OPERATIONS[kind].words;
-const hasPostback = (kind: Kind) => Object.hasOwn(OPERATIONS[kind].members, 'postbackUrl');
 
-/** Examples of operations whose policy, or form, lets people read them; the others have none. */
-function onlyWhere(isSo: (kind: Kind) => boolean, examplesOf: (kind: Kind) => Example[]) {
-	return (kind: Kind) => (isSo(kind) ? examplesOf(kind) : []);
+/** Examples of what people read of payments alone: money that goes out. */
+function onlyPayments(examplesOf: (kind: Kind) => Example[]) {
+	return (kind: Kind) => (OPERATIONS[kind].isMoneyOut ? examplesOf(kind) : []);
 }
-const isOnce = (kind: Kind) => !OPERATIONS[kind].policy.isRepeatable;
-const isRecorded = (kind: Kind) => OPERATIONS[kind].policy.isRecorded;
-const isJudged = (kind: Kind) => OPERATIONS[kind].policy.isJudgedByWords;
-const isLimited = (kind: Kind) => OPERATIONS[kind].policy.countsAgainstLimits;
-/** Some statuses, and 409 where it means that. */
-const withConflict = (kind: Kind, meaning: Policy['conflict'], statusCodes: number[]) =>
-	OPERATIONS[kind].policy.conflict === meaning
-		? [...statusCodes, 409].sort((one, other) => one - other)
-		: statusCodes;
 const CONNECTION_LOST = Object.assign(new Error('connection lost'), { code: 'ECONNRESET' });
 const OTHER_KIND_OF_ROW = new Error(
 	'Deduplication data was originally saved with an incompatible setting of the ‘Keep Items Where’ parameter.',
@@ -68,32 +57,30 @@ const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 
 const REFUSALS: Examples<typeof refusals> = {
 	ranWithPreviousNodes: () => [refusals.ranWithPreviousNodes('Pay')],
-	ranInEvaluation: onlyWhere(isOnce, (kind) => [refusals.ranInEvaluation(wordsOf(kind))]),
-	nothingIsKept: onlyWhere(isOnce, (kind) => [refusals.nothingIsKept(wordsOf(kind))]),
+	ranInEvaluation: onlyPayments((kind) => [refusals.ranInEvaluation(wordsOf(kind))]),
+	nothingIsKept: onlyPayments((kind) => [refusals.nothingIsKept(wordsOf(kind))]),
 	notPermittedToAgents: (kind) => {
-		const { agentPermission } = OPERATIONS[kind].policy;
+		const { agentPermission } = OPERATIONS[kind];
 		if (agentPermission === 'not needed') return [];
 		return [refusals.notPermittedToAgents(wordsOf(kind), agentPermission)];
 	},
-	noDuplicateStore: onlyWhere(isRecorded, (kind) => [refusals.noDuplicateStore(wordsOf(kind))]),
-	recordIsShared: onlyWhere(isRecorded, (kind) => [
-		refusals.recordIsShared(wordsOf(kind), 'New rows only'),
-	]),
-	abovePayment: onlyWhere(isLimited, () => [refusals.abovePayment(unitsOf(1050), 500)]),
-	otherRecipient: onlyWhere(isLimited, () => [
+	noDuplicateStore: onlyPayments((kind) => [refusals.noDuplicateStore(wordsOf(kind))]),
+	recordIsShared: onlyPayments((kind) => [refusals.recordIsShared(wordsOf(kind), 'New rows only')]),
+	abovePayment: onlyPayments(() => [refusals.abovePayment(unitsOf(1050), 500)]),
+	otherRecipient: onlyPayments(() => [
 		refusals.otherRecipient({ key: 'eve@example.com', keyType: 'email' }),
 		refusals.otherRecipient({ key: 'eve@example.com' }),
 		refusals.otherRecipient({}),
 	]),
-	alsoOtherRecipient: onlyWhere(isLimited, () => [
+	alsoOtherRecipient: onlyPayments(() => [
 		refusals.alsoOtherRecipient('creditParty.account', '12345-6'),
 	]),
-	membersMayChange: onlyWhere(isLimited, () => [
+	membersMayChange: onlyPayments(() => [
 		refusals.membersMayChange(),
 		refusals.membersMayChange('destination'),
 	]),
-	moreInRecipient: onlyWhere(isLimited, () => [refusals.moreInRecipient('creditParty.account')]),
-	aboveSum: onlyWhere(isLimited, (kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)]),
+	moreInRecipient: onlyPayments(() => [refusals.moreInRecipient('creditParty.account')]),
+	aboveSum: onlyPayments((kind) => [refusals.aboveSum(wordsOf(kind), unitsOf(1500), 1000)]),
 	runFromEarlierState: (kind) => [refusals.runFromEarlierState(wordsOf(kind))],
 	tokenRejected: () => [refusals.tokenRejected()],
 	tooManyRequests: () => [
@@ -101,63 +88,41 @@ const REFUSALS: Examples<typeof refusals> = {
 		refusals.tooManyRequests(undefined, { batchSize: 1, items: 20 }),
 		refusals.tooManyRequests(undefined, { batchSize: 10, items: 1 }),
 	],
-	noWaitBehind: onlyWhere(hasPostback, (kind) => [refusals.noWaitBehind(wordsOf(kind))]),
-	pausesBeforeWait: onlyWhere(hasPostback, () => [
-		refusals.pausesBeforeWait(['Form', 'Wait for Ana'], 'Wait'),
-	]),
-	pausedBeforeThisWait: onlyWhere(hasPostback, () => [
-		refusals.pausedBeforeThisWait(['Form'], 'Charge'),
-	]),
-	severalForOneWait: onlyWhere(hasPostback, (kind) => [
-		refusals.severalForOneWait('Wait', 3, wordsOf(kind)),
-	]),
-	otherHeardFirst: onlyWhere(hasPostback, (kind) => [
-		refusals.otherHeardFirst('order-6', wordsOf(kind)),
-	]),
+	noWaitBehind: (kind) => [refusals.noWaitBehind(wordsOf(kind))],
+	pausesBeforeWait: () => [refusals.pausesBeforeWait(['Form', 'Wait for Ana'], 'Wait')],
+	pausedBeforeThisWait: () => [refusals.pausedBeforeThisWait(['Form'], 'Charge')],
+	severalForOneWait: (kind) => [refusals.severalForOneWait('Wait', 3, wordsOf(kind))],
+	otherHeardFirst: (kind) => [refusals.otherHeardFirst('order-6', wordsOf(kind))],
 	cannotBegin: () => [refusals.cannotBegin('Wait', refusals.otherIdAwaited('order-8', 'order-7'))],
 	otherIdAwaited: () => [],
-	sameIdAsItem: onlyWhere(isOnce, (kind) => [
-		refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7'),
-	]),
-	sentInThisExecution: onlyWhere(isOnce, (kind) => [
+	sameIdAsItem: onlyPayments((kind) => [refusals.sameIdAsItem(wordsOf(kind), 0, 3, 'order-7')]),
+	sentInThisExecution: onlyPayments((kind) => [
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'unknown', '1')),
-		refusals.sentInThisExecution(wordsOf(kind), {
-			...attempt(kind, 'accepted'),
-			amount: undefined,
-		}),
 		refusals.sentInThisExecution(wordsOf(kind), toolAttempt(kind)),
 	]),
-	acceptedWithOtherDetails: onlyWhere(isOnce, (kind) => [
+	acceptedWithOtherDetails: onlyPayments((kind) => [
 		refusals.acceptedWithOtherDetails(wordsOf(kind), attempt(kind, 'accepted')),
-		refusals.acceptedWithOtherDetails(wordsOf(kind), {
-			...attempt(kind, 'accepted'),
-			amount: undefined,
-		}),
 	]),
-	sentUnderAnotherId: onlyWhere(isOnce, (kind) => [
+	sentUnderAnotherId: onlyPayments((kind) => [
 		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'accepted')),
 		refusals.sentUnderAnotherId(wordsOf(kind), attempt(kind, 'unknown')),
 	]),
-	recordedBefore: onlyWhere(isRecorded, (kind) => [
-		refusals.recordedBefore(wordsOf(kind), 'order-7'),
-	]),
-	acceptedBefore: onlyWhere(isRecorded, (kind) => [
-		refusals.acceptedBefore(wordsOf(kind), 'order-7'),
-	]),
+	recordedBefore: onlyPayments((kind) => [refusals.recordedBefore(wordsOf(kind), 'order-7')]),
+	acceptedBefore: onlyPayments((kind) => [refusals.acceptedBefore(wordsOf(kind), 'order-7')]),
 	stillRecorded: () => [
 		refusals.stillRecorded(['order-7']),
 		refusals.stillRecorded(['order-7', 'order-8']),
 		refusals.stillRecorded(orders(10)),
 		refusals.stillRecorded(orders(12)),
 	],
-	checkFailed: onlyWhere(isRecorded, (kind) => [
+	checkFailed: onlyPayments((kind) => [
 		refusals.checkFailed(wordsOf(kind), new Error('database is locked')),
 		refusals.checkFailed(wordsOf(kind), CONNECTION_LOST),
 		refusals.checkFailed(wordsOf(kind), NO_WORKFLOW),
 		refusals.checkFailed(wordsOf(kind), OTHER_KIND_OF_ROW),
 	]),
-	listWasFull: onlyWhere(isRecorded, (kind) => [refusals.listWasFull(wordsOf(kind), 10_000)]),
+	listWasFull: onlyPayments((kind) => [refusals.listWasFull(wordsOf(kind), 10_000)]),
 	mayBeForgotten: () => [
 		refusals.mayBeForgotten(['order-7'], new Error('database is locked')),
 		refusals.mayBeForgotten(['order-7', 'order-8'], new Error('database is locked')),
@@ -226,17 +191,20 @@ const ADDRESS_REJECTIONS: Array<Omit<RequestResult, 'outcome'>> = [
 	{ statusCode: 422, response: `${'long '.repeat(200)}callback` },
 ];
 
-/** The statuses with words of their own, those of all operations and those of this one; 409 by its policy. */
-function statusesOf(kind: Kind): number[] {
-	const ofAll = [307, 399, 400, 401, 403, 404, 405, 429];
-	const known = [...ofAll, 409];
-	const own = Object.keys(wordsOf(kind).whenRejected ?? {}).map(Number);
-	return [...ofAll, ...own.filter((status) => !known.includes(status))];
-}
+/** The statuses with words of their own by which a request is rejected. */
+const REJECTIONS: Record<Kind, number[]> = {
+	payment: [307, 399, 400, 401, 403, 404, 405, 429],
+	qrCode: [307, 399, 400, 401, 403, 404, 405, 409, 429],
+};
+/** Those after which nobody knows. */
+const UNKNOWN: Record<Kind, number[]> = {
+	payment: [409, 503],
+	qrCode: [503],
+};
 
 const RESULTS: Examples<typeof results> = {
 	rejectedInWords: (kind) => [
-		...withConflict(kind, 'rejected', statusesOf(kind)).map((statusCode) =>
+		...REJECTIONS[kind].map((statusCode) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',
 				statusCode,
@@ -257,14 +225,12 @@ const RESULTS: Examples<typeof results> = {
 				{ postbackUrl: 'https://n8n.example.com/webhook-waiting/42/pay-postback' },
 			),
 		),
-		...onlyWhere(isJudged, () => [
-			results.rejectedInWords(wordsOf(kind), ID, {
-				outcome: 'rejected',
-				statusCode: 200,
-				response: { statusCode: 402 },
-				reason: { is: 'saidNo', path: 'statusCode' },
-			}),
-		])(kind),
+		results.rejectedInWords(wordsOf(kind), ID, {
+			outcome: 'rejected',
+			statusCode: 200,
+			response: { statusCode: 402 },
+			reason: { is: 'saidNo', path: 'statusCode' },
+		}),
 		...RESPONSES.map((response) =>
 			results.rejectedInWords(wordsOf(kind), ID, {
 				outcome: 'rejected',
@@ -288,13 +254,13 @@ const RESULTS: Examples<typeof results> = {
 	otherAmountInCode: () => [results.otherAmountInCode(ID, 0.41, 41)],
 	unreadableAmountInCode: () => [results.unreadableAmountInCode(ID, '0,01', 10.5)],
 	otherAmountInResponse: () => [results.otherAmountInResponse(ID, '1050', 10.5)],
-	otherAddressInResponse: onlyWhere(hasPostback, () => [
+	otherAddressInResponse: () => [
 		results.otherAddressInResponse(ID, 'https://a.example.com/old', 'https://a.example.com/new'),
-	]),
-	otherIdInResponse: (kind) => [results.otherIdInResponse(ID, 'another', hasPostback(kind))],
+	],
+	otherIdInResponse: () => [results.otherIdInResponse(ID, 'another')],
 	unknownInWords: (kind) => [
 		results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', reason: { is: 'timedOut' } }),
-		...(isOnce(kind)
+		...(OPERATIONS[kind].isMoneyOut
 			? [
 					results.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown' }, EARLIER),
 					results.unknownInWords(
@@ -305,15 +271,13 @@ const RESULTS: Examples<typeof results> = {
 					),
 				]
 			: []),
-		...onlyWhere(isJudged, () => [
-			results.unknownInWords(wordsOf(kind), ID, {
-				outcome: 'unknown',
-				statusCode: 200,
-				response: 'ok',
-				reason: { is: 'notConfirmed', field: 'data.status' },
-			}),
-		])(kind),
-		...withConflict(kind, 'unknown', [503]).map((statusCode) =>
+		results.unknownInWords(wordsOf(kind), ID, {
+			outcome: 'unknown',
+			statusCode: 200,
+			response: 'ok',
+			reason: { is: 'notConfirmed', field: 'data.status' },
+		}),
+		...UNKNOWN[kind].map((statusCode) =>
 			results.unknownInWords(wordsOf(kind), ID, {
 				outcome: 'unknown',
 				statusCode,

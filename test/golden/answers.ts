@@ -185,13 +185,6 @@ const SIGNED_URL: Case[] = [
 		requests: [json(PAID, { url: signUrl(ADDRESS, ORDER, OLD_SECRET) })],
 	},
 	{
-		title: 'a proof of a payment without an amount',
-		setting: signedTrigger,
-		requests: [
-			json(PAID, { url: signUrl(ADDRESS, { external_id: 'order-1', kind: 'payment' }, SECRET) }),
-		],
-	},
-	{
 		title: 'a GET with all that it says in the address',
 		setting: signedTrigger,
 		requests: [{ method: 'GET', url: `${PROVEN}&status=paid` }],

@@ -25,11 +25,10 @@ function linesOf(properties: INodeProperties[], path: string): string[] {
 	});
 }
 
-/** What may be done with an operation of the service, and what its External ID is of. */
-function policyOf({ kind, policy, identifier }: RequestOperation): string {
-	const { agentPermission, ...others } = policy;
+/** What may be done with an operation of the service. */
+function policyOf({ kind, isMoneyOut, agentPermission }: RequestOperation): string {
 	const permission = agentPermission === 'not needed' ? agentPermission : agentPermission.name;
-	return `${kind} ${JSON.stringify({ identifier, permission, ...others })}`;
+	return `${kind} ${JSON.stringify({ isMoneyOut, permission })}`;
 }
 
 /** What only people read. */

@@ -110,9 +110,7 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 			const { subtitle } = pay.description;
 			const shown = workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {});
 			const { noun } = operation.words;
-			// n8n keeps the amount that was typed for another operation.
-			const amount = 'amount' in operation.members ? ' of 12.50' : '';
-			expect(shown).toBe(`${noun.charAt(0).toUpperCase()}${noun.slice(1)}${amount}`);
+			expect(shown).toBe(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} of 12.50`);
 		});
 	},
 );

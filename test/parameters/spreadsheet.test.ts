@@ -1,7 +1,12 @@
 import { amount } from '../../nodes/Pay/parameters/member';
 import { creditParty } from '../../nodes/Pay/parameters/recipient';
 import { split } from '../../nodes/Pay/parameters/split';
-import { documentText, optionalText, parseExternalId } from '../../nodes/Pay/parameters/text';
+import {
+	documentText,
+	optionalText,
+	OWN_ID,
+	parseExternalId,
+} from '../../nodes/Pay/parameters/text';
 import { refusalOf } from '../refusal';
 import { reading } from './reading';
 
@@ -137,7 +142,7 @@ const read = (typed: Readonly<Record<string, unknown>>) => ({
 				split: { recipient: [{ username: typed.text, percentageSplit: 10 }] },
 			}),
 		),
-	external_id: () => parseExternalId(typed.text, 'its own'),
+	external_id: () => parseExternalId(typed.text, OWN_ID),
 	amount: () => amount.read(reading({ amount: typed.text })),
 });
 

@@ -5,6 +5,7 @@ import {
 	documentedMembers,
 	optionalIdentifier,
 	optionalText,
+	OWN_ID,
 	parseExternalId,
 	parseIdentifier,
 	readMembers,
@@ -22,7 +23,7 @@ const WORDS: Words = {
 	pastParticiple: 'refunded',
 	whenUnknown: { warning: undefined, advice: (external_id) => external_id, reminder: undefined },
 };
-const parseOwnId = (value: unknown) => parseExternalId(value, 'its own');
+const parseOwnId = (value: unknown) => parseExternalId(value, OWN_ID);
 const KEY_FIELD = { name: 'creditParty.key', displayName: 'Key' };
 const RECIPIENT_FIELD = { name: 'creditParty', displayName: 'Recipient' };
 const SPLIT_FIELD = { name: 'split', displayName: 'Split Recipients' };
@@ -246,15 +247,9 @@ describe('a hint where an identifier changes with each try', () => {
 			part: 'randomUUID(',
 		},
 	])('$typed', ({ typed, part }) => {
-		const hint = changingIdHint(typed, WORDS, 'its own');
+		const hint = changingIdHint(typed, WORDS);
 		expect(hint).toBe(
 			`The External ID holds ${part}, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
-		);
-	});
-
-	test('of what names something else, it says that this is not named', () => {
-		expect(changingIdHint('={{ $now }}', WORDS, { of: 'payment' })).toBe(
-			'The External ID holds $now, so it changes with each try, and is not that of a payment. Use the one from the item, for example {{ $json.external_id }}.',
 		);
 	});
 
@@ -276,7 +271,7 @@ describe('a hint where an identifier changes with each try', () => {
 		undefined,
 		7,
 	])('none for %p', (typed) => {
-		expect(changingIdHint(typed, WORDS, 'its own')).toBeUndefined();
+		expect(changingIdHint(typed, WORDS)).toBeUndefined();
 	});
 });
 

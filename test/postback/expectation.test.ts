@@ -13,7 +13,13 @@ import {
 
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {
-	recordExpectation(STORE, { external_id, kind: 'qrCode', executionId: '42', hash: 'first' });
+	recordExpectation(STORE, {
+		external_id,
+		kind: 'qrCode',
+		amount: 5,
+		executionId: '42',
+		hash: 'first',
+	});
 }
 const never = () => false;
 
@@ -69,7 +75,13 @@ test.each<{ events: string; expected: string[] }>([
 		recordWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
 		recordWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
-			const about = { external_id: 'a', kind: 'qrCode', executionId: '42', hash: String(index) };
+			const about = {
+				external_id: 'a',
+				kind: 'qrCode',
+				amount: 5,
+				executionId: '42',
+				hash: String(index),
+			};
 			recordExpectation(store, about);
 			if (event === 'R') withdrawExpectation(about);
 		} else {
@@ -87,6 +99,7 @@ function mixedStore(): ExpectationStore {
 	recordExpectation(store, {
 		external_id: 'a',
 		kind: 'qrCode',
+		amount: 5,
 		executionId: '42',
 		hash: 'first',
 		status,
@@ -94,6 +107,7 @@ function mixedStore(): ExpectationStore {
 	recordExpectation(store, {
 		external_id: 'a',
 		kind: 'qrCode',
+		amount: 5,
 		executionId: '43',
 		hash: 'second',
 		isSigned: true,
@@ -113,7 +127,7 @@ test('a wait that begins gets the hashes of all proofs before it, of other execu
 });
 
 describe('another postback of an execution that is still to come', () => {
-	const NEW = { kind: 'qrCode', external_id: 'new', executionId: '42', hash: '' };
+	const NEW = { kind: 'qrCode', amount: 5, external_id: 'new', executionId: '42', hash: '' };
 	type Event = [what: 'accepted' | 'in doubt' | 'rejected' | 'wait', external_id: string];
 
 	/** The other postback that is awaited when a request asks for that of "new". */
@@ -124,7 +138,13 @@ describe('another postback of an execution that is still to come', () => {
 				recordWait(store, { external_id, executionId: '42', node: 'Wait', run: 0 });
 				continue;
 			}
-			const expectation = { kind: 'qrCode', external_id, executionId: '42', hash: external_id };
+			const expectation = {
+				kind: 'qrCode',
+				amount: 5,
+				external_id,
+				executionId: '42',
+				hash: external_id,
+			};
 			recordExpectation(store, expectation);
 			if (what === 'accepted') confirmExpectation(expectation);
 			if (what === 'rejected') withdrawExpectation(expectation);
@@ -170,7 +190,13 @@ describe('another postback of an execution that is still to come', () => {
 
 	test('of another execution is none', () => {
 		const store: ExpectationStore = {};
-		const expectation = { kind: 'qrCode', external_id: 'a', executionId: '41', hash: 'a' };
+		const expectation = {
+			kind: 'qrCode',
+			amount: 5,
+			external_id: 'a',
+			executionId: '41',
+			hash: 'a',
+		};
 		recordExpectation(store, expectation);
 		confirmExpectation(expectation);
 		expect(otherStillAwaited(store, NEW)).toBeUndefined();
@@ -194,6 +220,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 		expected: {
 			external_id: 'a',
 			kind: 'qrCode',
+			amount: 5,
 			executionId: '42',
 			hash: 'first',
 			status: { field: 'status', paid: ['paid'], failed: [] },
@@ -204,6 +231,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 		expected: {
 			external_id: 'a',
 			kind: 'qrCode',
+			amount: 5,
 			executionId: '43',
 			hash: 'second',
 			isSigned: true,

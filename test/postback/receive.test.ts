@@ -104,7 +104,7 @@ describe('work that fails', () => {
 
 test('the log names the charge of a postback that its workflow does not go on with, and no value', () => {
 	const { context, logged } = called({});
-	const reference = { external_id: 'order-1', kind: 'qrCode' };
+	const reference = { external_id: 'order-1', kind: 'qrCode', amount: 5 };
 	const judged = judgePostback(postbackOf({ status: 'secret' }), reference, undefined);
 	logNotAwaited(context, 'the field "state" is missing', judged);
 	const sentence =

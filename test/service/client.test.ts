@@ -4,7 +4,6 @@ import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import type { ResponseWords } from '../../nodes/Pay/service/judgement';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
-import type { Identifier } from '../../nodes/Pay/service/contract';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import type { Reason } from '../../nodes/Pay/service/reason';
 
@@ -188,13 +187,12 @@ describe('what a response says counts beside its status', () => {
 });
 
 describe('the header for the External ID', () => {
-	const headersOf = async (identifier: Identifier, more: More = {}) => {
+	const headersOf = async (more: More = {}) => {
 		const ask = jest.fn(async (_options: Parameters<HttpRequest>[0]) => ({
 			statusCode: 200,
 			body: '{}',
 		}));
-		const operation = { ...OPERATIONS.payment, identifier };
-		await postRequest(ask, { ...CONNECTION, ...more }, operation, BODY);
+		await postRequest(ask, { ...CONNECTION, ...more }, OPERATIONS.payment, BODY);
 		return ask.mock.calls[0]?.[0].headers;
 	};
 	const OWN = {
@@ -204,14 +202,13 @@ describe('the header for the External ID', () => {
 		'Accept-Encoding': 'identity',
 	};
 
-	test('carries the identifier that a request has of its own, and only where it is named', async () => {
+	test('carries the External ID, and only where the credential names a header for it', async () => {
 		const externalIdHeader = 'Idempotency-Key';
-		expect(await headersOf('its own', { externalIdHeader })).toStrictEqual({
+		expect(await headersOf({ externalIdHeader })).toStrictEqual({
 			...OWN,
 			'Idempotency-Key': 'x',
 		});
-		expect(await headersOf({ of: 'payment' }, { externalIdHeader })).toStrictEqual(OWN);
-		expect(await headersOf('its own')).toStrictEqual(OWN);
+		expect(await headersOf()).toStrictEqual(OWN);
 	});
 });
 

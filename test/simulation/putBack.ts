@@ -74,7 +74,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a 409 to a payment counts as rejected': [
 		{
-			find: 'if (statusCode === 409) return conflict;',
+			find: "if (statusCode === 409) return isMoneyOut ? 'unknown' : 'rejected';",
 			replace: "if (statusCode === 409) return 'rejected';",
 		},
 	],
@@ -96,7 +96,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a payment is repeated after a 401': [
 		{
-			find: "if (!run.operation.policy.isSentAgainAfter401) return { result: first, token: 'replaced' };",
+			find: "if (run.operation.isMoneyOut) return { result: first, token: 'replaced' };",
 			replace: '',
 		},
 	],

@@ -38,7 +38,7 @@ export interface AcceptedResult {
 	kind: string;
 	outcome: 'accepted';
 	external_id: string;
-	amount?: number;
+	amount: number;
 	statusCode?: number;
 	response?: unknown;
 }
@@ -95,7 +95,7 @@ export interface Attempt extends Partial<RequestResult> {
 	kind: string;
 	external_id: string;
 	place: Place;
-	amount?: number;
+	amount: number;
 	/** Of the request, see `Ready`. */
 	fingerprint: string;
 	/** The editor's Retry is another execution with the same list. */

@@ -32,7 +32,7 @@ export interface Posted {
 
 /**
  * Posts one request in the name of its account. A token that is rejected is discarded. If an earlier
- * request had fetched it, this one is sent once more with a new token, where the operation's policy says so.
+ * request had fetched it, this one is sent once more with a new token, unless it is a payment.
  */
 export async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
 	const { accessToken, isFromEarlier } = bearer;
@@ -46,7 +46,7 @@ export async function post(run: Run, item: Ready, bearer: BearerToken): Promise<
 	}
 	forgetToken(item.account, accessToken);
 	if (!isFromEarlier) return { result: first, token: 'rejected' };
-	if (!run.operation.policy.isSentAgainAfter401) return { result: first, token: 'replaced' };
+	if (run.operation.isMoneyOut) return { result: first, token: 'replaced' };
 	return await postOnceMore(run, item, accessToken, first);
 }
 

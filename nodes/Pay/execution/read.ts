@@ -105,7 +105,7 @@ const typedMembers = ({ options }: INodeParameters) =>
 /** Reads one item's parameters into a request. Never throws: what is wrong concerns that item alone. */
 export async function readItem(reading: ReadingContext, index: number): Promise<Ready | Done> {
 	const { operation, settings, execution, accountOf } = reading;
-	const { kind, policy, members } = operation;
+	const { kind, isMoneyOut } = operation;
 	let idForErrors: string | undefined;
 	try {
 		const read = reader(reading, index);
@@ -119,17 +119,15 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
 		idForErrors = external_id;
-		if (operation.identifier === 'its own') checkHeaderValue(account, external_id);
+		checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
-		const postback = Object.hasOwn(members, 'postbackUrl')
-			? readPostbackTarget(read, reference, account, execution, isLocal, index)
-			: {};
+		const postback = readPostbackTarget(read, reference, account, execution, isLocal, index);
 		const request = { ...plan.request };
 		if (postback.url !== undefined) request.postbackUrl = postback.url;
 		// A QR code that the editor's Retry creates needs a postback of its own: that of the first one goes to
 		// the execution that has ended.
-		const needsOwnPostback = policy.isRepeatable && postback.expectation !== undefined;
+		const needsOwnPostback = !isMoneyOut && postback.expectation !== undefined;
 		const executionId = needsOwnPostback ? execution.id : undefined;
 		return {
 			index,

@@ -49,8 +49,8 @@ function refuseSecondUse(
 	item: Ready,
 	firstUses: ReadonlyMap<string, number>,
 ): Done | undefined {
-	const { policy, words } = run.operation;
-	if (policy.isRepeatable) return undefined;
+	const { isMoneyOut, words } = run.operation;
+	if (!isMoneyOut) return undefined;
 	const { external_id } = item.request;
 	const first = firstUses.get(external_id);
 	if (first === undefined) return undefined;

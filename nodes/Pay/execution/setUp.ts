@@ -29,8 +29,7 @@ import {
 } from './words/refusal';
 
 /** Refuses an AI agent, unless a person permitted agents to use this operation. */
-function requirePermission({ words, policy }: RequestOperation, options: unknown): void {
-	const { agentPermission } = policy;
+function requirePermission({ words, agentPermission }: RequestOperation, options: unknown): void {
 	if (agentPermission === 'not needed') return;
 	// As it was typed, not what an expression gives: the model could fill that in.
 	const typed = (options ?? {}) as TypedOptions;
@@ -47,7 +46,7 @@ function checkParameters(operation: RequestOperation, parameters: INodeParameter
 function checkToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
 	refuseItemDataInTool(operation.description, parameters);
 	requirePermission(operation, parameters.options);
-	if (!operation.policy.isRepeatable) refuseInventedId(parameters.external_id, operation.words);
+	if (operation.isMoneyOut) refuseInventedId(parameters.external_id, operation.words);
 }
 
 /** What the Pay nodes of an execution keep in n8n's context of the execution. */
@@ -89,7 +88,7 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 	const { name, parameters, credentials } = context.getNode();
 	refuseExecutePreviousNodes(context);
 	const kept = keptOfExecution(context);
-	if (!operation.policy.isRepeatable) {
+	if (operation.isMoneyOut) {
 		if (kept === undefined) throw nothingIsKept(operation.words);
 		refuseEvaluation(context, operation.words);
 	}
@@ -113,14 +112,10 @@ export function setUp(context: IExecuteFunctions, operation: RequestOperation, t
 		credentialId: credentials?.payApi?.id ?? '',
 	});
 	let records: RunRecords | undefined;
-	if (operation.policy.isRecorded) {
+	if (operation.isMoneyOut) {
 		records = openRecords(context, operation, hasTried(ledger), passage);
-	}
-	// An External ID that changes with each try gets past every check against repeats, and names nothing that
-	// another operation made.
-	const { words, identifier } = operation;
-	if (!operation.policy.isRepeatable || identifier !== 'its own') {
-		const changing = changingIdHint(parameters.external_id, words, identifier);
+		// An External ID that changes with each try gets past every check against repeats.
+		const changing = changingIdHint(parameters.external_id, operation.words);
 		if (changing !== undefined) tally.hints.add(changing);
 	}
 	const { httpRequest } = context.helpers;

@@ -10,7 +10,7 @@ import {
 	type PostbackMatch,
 } from '../parameters/condition';
 import { mayBeExpression, type ReadParameter } from '../parameters/parameter';
-import { parseExternalId, WAIT_IDENTIFIER } from '../parameters/text';
+import { parseExternalId, AWAITED_ID } from '../parameters/text';
 import { readWaitLimit } from '../parameters/waitLimit';
 import type { Expectation } from '../postback/expectation';
 import { refuseWrongResponseOfWait } from '../postback/response';
@@ -76,7 +76,7 @@ function refuseOtherOperation(operation: unknown): void {
 /** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
 function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
 	if (!wait.isNext) return;
-	const waitsFor = parseExternalId(read('external_id'), WAIT_IDENTIFIER);
+	const waitsFor = parseExternalId(read('external_id'), AWAITED_ID);
 	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 }
 

@@ -16,53 +16,13 @@ import {
 } from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
-import type {
-	AgentPermission,
-	Leaf,
-	OperationContract,
-	Policy,
-	ServiceRequest,
-	Words,
-} from '../service/contract';
-
-/** An operation without an amount cannot count against the account's limits: this makes it a type error. */
-type LimitsOf<Body> = Body extends { amount: number }
-	? unknown
-	: { policy: { countsAgainstLimits: false } };
-
-/**
- * An operation about something that another one made, as a refund would be, has its own advice where there
- * is no such thing (404: perhaps it was made with another credential), the service has no such operation
- * (405), or it is too late (409, 410; some services say 400 or 422). The usual advice is about the Base URL
- * and the item. It says what stays as it was, too: the other one is still there.
- */
-type WordsOfIdentifier =
-	| { identifier: 'its own' }
-	| {
-			identifier: { of: string };
-			words: {
-				whenRejected: Record<400 | 404 | 405 | 409 | 410 | 422, (external_id: string) => string>;
-				whenNotCarriedOut: (external_id: string) => string;
-			};
-	  };
-
-/** The contract of an operation with such a body; what it does not decide is a type error. */
-export type ContractOf<Body extends object> = OperationContract &
-	LimitsOf<Body> &
-	WordsOfIdentifier;
-
-/** A form without an External ID is a type error. */
-type WithExternalId<Form extends readonly FormPart[]> =
-	BodyOf<Form> extends ServiceRequest ? unknown : { form: never };
+import type { AgentPermission, Leaf, ServiceOperation, ServiceRequest } from '../service/contract';
 
 /**
  * All that an operation of the service is: its contract, its form, and what is peculiar to it. The body's
  * type follows from the form.
  */
-type Definition<Kind extends string, Form extends readonly FormPart[]> = ContractOf<
-	BodyOf<Form>
-> & {
-	kind: Kind;
+type Definition<Form extends readonly FormPart[]> = Omit<ServiceOperation, 'members' | 'leaves'> & {
 	/** The sections of docs/service.md that say its members and its path. */
 	sections: { members: string; path: string };
 	resource: string;
@@ -93,20 +53,9 @@ function permissionOption({ name, displayName, description }: AgentPermission): 
 	};
 }
 
-/** The words of an operation, and what follows where its form can move the day. */
-function withDay(words: Words, leaves: readonly Leaf[]): Words {
-	if (!leaves.some(({ means }) => means === 'when')) return words;
-	const { noun, pastParticiple } = words;
-	return {
-		...words,
-		stillToCome: `The ${noun} may have a day that is yet to come: ask whether it is still to be ${pastParticiple}, too.`,
-	};
-}
-
 /** The options of an operation, in the order of their names. */
 function optionsOf(
-	policy: Policy,
-	hasAmount: boolean,
+	agentPermission: ServiceOperation['agentPermission'],
 	batchSize: number,
 	ownOptions: INodeProperties[],
 ): INodeProperties[] {
@@ -115,12 +64,10 @@ function optionsOf(
 		batchingOption(batchSize),
 		leaveBodyOption,
 		timeoutOption,
+		decimalSignOption,
 		...ownOptions,
 	];
-	if (hasAmount) options.push(decimalSignOption);
-	if (policy.agentPermission !== 'not needed') {
-		options.push(permissionOption(policy.agentPermission));
-	}
+	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	return options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
 }
 
@@ -128,16 +75,15 @@ function optionsOf(
  * An operation as the Pay node has it: its fields, how a body is read, and what it does. Everything else
  * that knows of an operation takes it from here.
  */
-export function defineOperation<
-	const Kind extends string,
-	const Form extends readonly [FormPart, ...FormPart[]],
->(definition: Definition<Kind, Form> & WithExternalId<Form>) {
-	const { kind, path, identifier, policy, resource, option, batchSize, form } = definition;
+export function defineOperation<const Form extends readonly [FormPart, ...FormPart[]]>(
+	definition: Definition<Form>,
+) {
+	const { kind, path, isMoneyOut, agentPermission, resource, option, batchSize, form } = definition;
 	const { ownOptions = [], ownOutput = {}, readExtras } = definition;
 	const leaves = leavesOf(form);
 	const members = treeOf(form);
 	const fields = fieldsOf(form);
-	const options = optionsOf(policy, Object.hasOwn(members, 'amount'), batchSize, ownOptions);
+	const options = optionsOf(agentPermission, batchSize, ownOptions);
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
 		name: 'options',
@@ -154,14 +100,13 @@ export function defineOperation<
 		const body = bodyOf(form, read);
 		return withAdditionalMembers(body, additionalMembers, { members, description: fields });
 	};
-	const { agentPermission } = policy;
 	const permission = agentPermission === 'not needed' ? undefined : agentPermission.name;
-	const requestOperation: RequestOperation & { kind: Kind } = {
+	const requestOperation: RequestOperation = {
 		kind,
 		path,
-		identifier,
-		policy,
-		words: withDay(definition.words, leaves),
+		isMoneyOut,
+		agentPermission,
+		words: definition.words,
 		batchSize,
 		members,
 		leaves,

@@ -55,7 +55,8 @@ interface Resource extends INodePropertyOptions {
 	defaultOperation: Operation;
 }
 
-const registry = [
+/** All resources and operations; adding one touches its own file and this list. */
+export const resources: Resource[] = [
 	{
 		name: 'Payment',
 		value: 'payment',
@@ -77,16 +78,7 @@ const registry = [
 		operations: [createQrCode],
 		defaultOperation: createQrCode,
 	},
-] satisfies Resource[];
-
-/** All resources and operations; adding one touches its own file and the list above. */
-export const resources: Resource[] = registry;
-
-/** The kinds of request that can be sent to the service. */
-export type Kind = Extract<
-	(typeof registry)[number]['operations'][number],
-	{ requestOperation: RequestOperation }
->['requestOperation']['kind'];
+];
 
 /** The operations that send something to the service. */
 export const sendingOperations: SendingOperation[] = resources

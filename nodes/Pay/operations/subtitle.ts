@@ -3,7 +3,7 @@ import { resources } from './index';
 /** What the canvas says of an operation. */
 interface Caption {
 	name: string;
-	/** Whether it has such a field: n8n keeps what was typed for another operation. */
+	/** Whether it sends something: n8n keeps what was typed for another operation. */
 	hasAmount: boolean;
 	hasRecipient: boolean;
 }

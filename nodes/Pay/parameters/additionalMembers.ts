@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isJsonObject, isTooDeep, parseTypedJson } from '../json';
-import { isTree, type MemberTree, type ServiceRequest } from '../service/contract';
+import { isTree, type MemberTree } from '../service/contract';
 import { fieldAt, labelOf, wrongField } from './label';
 import { mayBeExpression } from './parameter';
 import { refuseLeftover, refuseTypedExpression, withoutEmpty } from './text';
@@ -116,17 +116,6 @@ function pathsBelow(value: unknown, path: string): string[] {
 	);
 }
 
-/**
- * What a run itself reads of a body: limits, sums and postbacks hang on it. So nobody may type it as an
- * additional member, even where the operation has no field for it.
- */
-const READ_BY_RUNS: Record<keyof ServiceRequest, string> = {
-	amount: 'says how much money it is about',
-	creditParty: 'says where the money goes',
-	external_id: 'says which item it is',
-	postbackUrl: 'says where postbacks go',
-};
-
 /** A form: the members that it sets, and the fields that errors call them by. */
 interface FormMembers {
 	readonly members: MemberTree;
@@ -147,15 +136,13 @@ function groupAt(formMembers: MemberTree, name: string): MemberTree | undefined 
 	return isTree(member) ? member : undefined;
 }
 
-/** Refuses a member that a run reads, of an operation that has no field for it. Throws an InputError. */
-function refuseReadByRuns(name: string): void {
-	for (const [member, why] of Object.entries(READ_BY_RUNS)) {
-		if (lenientName(member) !== lenientName(name)) continue;
-		throw wrongMembers(
-			`${LABEL} holds "${name}", which ${why}, and this operation has no field for it`,
-			'Remove it there.',
-		);
-	}
+/** Refuses a recipient where the form has no field for one, as that of a charge. Throws an InputError. */
+function refuseRecipient(name: string): void {
+	if (lenientName(name) !== lenientName('creditParty')) return;
+	throw wrongMembers(
+		`${LABEL} holds "${name}", which says where the money goes, and this operation has no field for it`,
+		'Remove it there.',
+	);
 }
 
 /** Refuses a member that the form sets, or that a service may take for one of those. Throws an InputError. */
@@ -172,7 +159,7 @@ function refuseMember(
 	if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
 	const formMember = formMemberOf(name, formMembers);
 	if (formMember === undefined) {
-		if (path === '') refuseReadByRuns(name);
+		if (path === '') refuseRecipient(name);
 		return;
 	}
 	const ownPath = path + formMember;

@@ -1,9 +1,9 @@
 import type { IDataObject, INodeProperties } from 'n8n-workflow';
-import type { Identifier, Leaf, Meaning, MemberTree } from '../service/contract';
+import type { Leaf, Meaning, MemberTree } from '../service/contract';
 import { amountField, parseAmount, readDecimalSign } from './amount';
 import type { NamedField } from './label';
 import type { ReadParameter } from './parameter';
-import { externalIdField, optionalText, parseExternalId, readMembers } from './text';
+import { externalIdField, optionalText, OWN_ID, parseExternalId, readMembers } from './text';
 
 /** One way of typing a value, and what is sent then. Tests, previews and documents are made of these. */
 export interface Example<Typed = unknown> {
@@ -167,20 +167,13 @@ export const amount: BodyMember<'amount', number> = {
 	examples: [{ typed: { amount: '12.50' }, sent: 12.5 }],
 	read: (read) => parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) }),
 };
-/**
- * As {@link amount}. An operation's own External ID does not tell which request it is, since people let it
- * change with each try. The External ID of something else does.
- */
-export const externalId = (identifier: Identifier) =>
-	singleText(
-		'external_id',
-		externalIdField(identifier),
-		{
-			means: identifier === 'its own' ? 'control' : 'identity',
-			examples: [{ typed: 'order-1', sent: 'order-1' }],
-		},
-		(value) => parseExternalId(value, identifier),
-	);
+/** As {@link amount}. It does not tell which request it is, since people let it change with each try. */
+export const externalId = singleText(
+	'external_id',
+	externalIdField,
+	{ means: 'control', examples: [{ typed: 'order-1', sent: 'order-1' }] },
+	(value) => parseExternalId(value, OWN_ID),
+);
 /** As {@link amount}; the example is the operation's own. */
 export const payerQuestion = (example: string) =>
 	textMember(

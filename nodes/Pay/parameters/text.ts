@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { isJsonObject } from '../json';
-import type { Identifier, Words } from '../service/contract';
+import type { Words } from '../service/contract';
 import { inOneForm } from '../service/fieldMatch';
 import { fieldInside, wrongField, type NamedField } from './label';
 import { refuseSpreadsheetLeftover } from './spreadsheet';
@@ -8,50 +8,41 @@ import { refuseSpreadsheetLeftover } from './spreadsheet';
 /** `external_id` (sections 2.1 and 2.2), as errors call it. */
 export const externalIdName = { displayName: 'External ID', name: 'external_id' };
 
-/** What people read of an External ID. */
-interface IdentifierWords {
-	description: string;
+/** The advice of errors about an External ID. */
+interface IdAdvice {
 	/** What to do if it is not text. */
-	asText: string;
+	readonly asText: string;
 	/** What to do where there is none. */
-	whenMissing: string;
+	readonly whenMissing: string;
 	/** An expression that gives one. */
-	example: string;
+	readonly example: string;
 }
 
-function identifierWords(identifier: Identifier): IdentifierWords {
-	if (identifier === 'its own') {
-		return {
-			description:
-				'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
-			asText: 'Pass the id of your own order or payout as text, so that no digit is lost',
-			whenMissing: 'Give each item an identifier of your own',
-			example: '{{ $json.orderId }}',
-		};
-	}
-	return {
-		description: `The External ID of the ${identifier.of} that this is about`,
-		asText: `Pass the External ID of the ${identifier.of} as text, so that no digit is lost`,
-		whenMissing: `Enter the External ID of the ${identifier.of}`,
-		example: '{{ $json.external_id }}',
-	};
-}
+/** For an External ID that people give to what they send. */
+export const OWN_ID: IdAdvice = {
+	asText: 'Pass the id of your own order or payout as text, so that no digit is lost',
+	whenMissing: 'Give each item an identifier of your own',
+	example: '{{ $json.orderId }}',
+};
 
-/** A wait is about what a Pay node before it sent, whatever that is. */
-export const WAIT_IDENTIFIER: Identifier = { of: 'item' };
+/** For that of a wait, which is about what a Pay node before it sent. */
+export const AWAITED_ID: IdAdvice = {
+	asText: 'Pass the External ID of the item as text, so that no digit is lost',
+	whenMissing: 'Enter the External ID of the item',
+	example: '{{ $json.external_id }}',
+};
 
-/** The field of an operation's External ID. */
-export function externalIdField(identifier: Identifier): INodeProperties {
-	return {
-		displayName: externalIdName.displayName,
-		name: externalIdName.name,
-		type: 'string',
-		default: '',
-		required: true,
-		placeholder: 'e.g. invoice-1042',
-		description: identifierWords(identifier).description,
-	};
-}
+/** The field of the External ID of what is sent. */
+export const externalIdField: INodeProperties = {
+	displayName: externalIdName.displayName,
+	name: externalIdName.name,
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. invoice-1042',
+	description:
+		'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
+};
 
 /** What a failed expression leaves behind when it is turned into text. */
 const LEFTOVER = /^(?:undefined|null|NaN|Invalid Date(?:Time)?)$|\[object Object\]|__UNKNOWN__/;
@@ -203,8 +194,8 @@ export const optionalIdentifier = (value: unknown, field: NamedField) =>
 	value === undefined || value === '' ? undefined : parseIdentifier(value, field);
 
 /** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
-export function parseExternalId(value: unknown, identifier: Identifier): string {
-	const { asText, whenMissing, example } = identifierWords(identifier);
+export function parseExternalId(value: unknown, advice: IdAdvice): string {
+	const { asText, whenMissing, example } = advice;
 	refuseDate(
 		value,
 		externalIdName,
@@ -229,23 +220,15 @@ export function parseExternalId(value: unknown, identifier: Identifier): string 
 const CHANGING =
 	/\$now\b|\$today\b|\bnew Date\b|(?<!\.)\b(?:Date\s*\(|Date(?:Time)?(?:\?\.|\.))|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:(?:\?\.)?\[\s*["'`]|\??\.)\s*id\b/;
 
-/**
- * A hint if an identifier, as it was typed, changes with each try: where nothing may go out twice, or
- * where it is to name something that is there already.
- */
+/** A hint if an identifier, as it was typed, changes with each try. */
 export function changingIdHint(
 	typed: unknown,
 	{ noun, pastParticiple }: Words,
-	identifier: Identifier,
 ): string | undefined {
 	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
 	const [changing] = CHANGING.exec(typed) ?? [];
 	if (changing === undefined) return undefined;
-	const { example } = identifierWords(identifier);
-	if (identifier !== 'its own') {
-		return `The External ID holds ${changing}, so it changes with each try, and is not that of a ${identifier.of}. Use the one from the item, for example ${example}.`;
-	}
-	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${example}.`;
+	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${OWN_ID.example}.`;
 }
 
 /** What a model says, however people write it: n8n takes $fromAI in any case, and $tool holds the same. */

@@ -6,8 +6,7 @@ import { redact } from '../service/redact';
 export interface Reference {
 	external_id: string;
 	kind: string;
-	/** Absent where the operation has none. */
-	amount?: number;
+	amount: number;
 }
 
 /** The query parameter of a signed postback URL. */
@@ -137,8 +136,7 @@ function decodeReference(encoded: string): Reference | null {
 	// More members are taken, so that what a later version signs is not lost with this one.
 	const [kind, amount, external_id] = value as unknown[];
 	if (typeof kind !== 'string' || typeof external_id !== 'string') return null;
-	if (typeof amount === 'number') return { external_id, kind, amount };
-	return amount === null ? { external_id, kind } : null;
+	return typeof amount === 'number' ? { external_id, kind, amount } : null;
 }
 
 /** A proof taken apart, before anybody knows whether it is genuine: nothing of its reference is parsed. */

@@ -1,5 +1,5 @@
 import { jsonOrText } from '../json';
-import { pathOf, type Policy, type ServiceOperation, type ServiceRequest } from './contract';
+import { pathOf, type ServiceOperation, type ServiceRequest } from './contract';
 import { exchange, type Exchange, type HttpRequest } from './exchange';
 import { judge, type ResponseWords } from './judgement';
 import { outcomeOfFailure, outcomeOfStatus, type Outcome } from './outcome';
@@ -66,9 +66,6 @@ export function isRejectedForToken({
 	return outcome === 'rejected' && REJECTED_TOKEN.includes(statusCode) && reason === undefined;
 }
 
-/** What an operation's policy says of its responses. */
-type ResponsePolicy = Pick<Policy, 'conflict' | 'isJudgedByWords'>;
-
 /** Why the rest of a response did not come. */
 function reasonOfBreak(broken: Extract<Exchange, { end: 'brokeOff' }>): Reason {
 	const { statusCode, timedOut, tooLong } = broken;
@@ -79,7 +76,7 @@ function reasonOfBreak(broken: Extract<Exchange, { end: 'brokeOff' }>): Reason {
 
 function toRequestResult(
 	exchanged: Exchange,
-	policy: ResponsePolicy,
+	isMoneyOut: boolean,
 	connection: Connection,
 ): RequestResult {
 	switch (exchanged.end) {
@@ -90,7 +87,7 @@ function toRequestResult(
 		case 'brokeOff':
 			return { outcome: 'unknown', reason: reasonOfBreak(exchanged) };
 		case 'responded':
-			return resultOfResponse(exchanged, policy, connection);
+			return resultOfResponse(exchanged, isMoneyOut, connection);
 	}
 }
 
@@ -99,11 +96,11 @@ type Responded = Extract<Exchange, { end: 'responded' }>;
 
 function resultOfResponse(
 	response: Responded,
-	policy: ResponsePolicy,
+	isMoneyOut: boolean,
 	{ responseWords, hide }: Connection,
 ): RequestResult {
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
-	const { outcome, reason } = outcomeOfResponse(response, body, policy, responseWords);
+	const { outcome, reason } = outcomeOfResponse(response, body, isMoneyOut, responseWords);
 	const result: RequestResult = {
 		outcome,
 		statusCode: response.statusCode,
@@ -126,15 +123,15 @@ function resultOfResponse(
 function outcomeOfResponse(
 	response: Responded,
 	body: unknown,
-	{ conflict, isJudgedByWords }: ResponsePolicy,
+	isMoneyOut: boolean,
 	words: ResponseWords | undefined,
 ): Pick<RequestResult, 'outcome' | 'reason'> {
 	const { statusCode, contentType, byProxy } = response;
-	const byStatus = byProxy ? 'notSent' : outcomeOfStatus(statusCode, conflict);
+	const byStatus = byProxy ? 'notSent' : outcomeOfStatus(statusCode, isMoneyOut);
 	if (byStatus === 'notSent') {
 		return { outcome: 'notSent', reason: { is: 'stoppedByProxy', statusCode } };
 	}
-	const judgement = isJudgedByWords && words !== undefined ? judge(words, body) : undefined;
+	const judgement = words === undefined ? undefined : judge(words, body);
 	if (judgement?.means === 'rejected' && statusCode < 500) {
 		return { outcome: 'rejected', reason: judgement.reason };
 	}
@@ -160,7 +157,7 @@ function outcomeOfResponse(
 export async function postRequest(
 	httpRequest: HttpRequest,
 	connection: Connection,
-	{ path, policy, identifier }: Pick<ServiceOperation, 'path' | 'policy' | 'identifier'>,
+	{ path, isMoneyOut }: Pick<ServiceOperation, 'path' | 'isMoneyOut'>,
 	body: ServiceRequest,
 ): Promise<RequestResult> {
 	const { baseUrl, schemeName, accessToken, timeout, externalIdHeader } = connection;
@@ -171,7 +168,7 @@ export async function postRequest(
 			'Content-Type': 'application/json',
 			Accept: 'application/json',
 		};
-		if (externalIdHeader !== undefined && identifier === 'its own') {
+		if (externalIdHeader !== undefined) {
 			headers[externalIdHeader] = body.external_id;
 		}
 		const url = baseUrl + pathOf({ path }, schemeName);
@@ -179,7 +176,7 @@ export async function postRequest(
 		const clock = AbortSignal.timeout(timeout);
 		isSending = true;
 		const response = await exchange(httpRequest, options, clock);
-		return toRequestResult(response, policy, connection);
+		return toRequestResult(response, isMoneyOut, connection);
 	} catch {
 		return isSending
 			? { outcome: 'unknown', reason: { is: 'notReadable' } }

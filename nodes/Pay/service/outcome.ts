@@ -1,5 +1,3 @@
-import type { Policy } from './contract';
-
 /** What became of one attempt; every attempt ends in exactly one of these. */
 export type Outcome = 'accepted' | 'rejected' | 'duplicate' | 'notSent' | 'unknown';
 
@@ -18,9 +16,9 @@ export interface TransportFailure {
 /**
  * The outcome an HTTP status stands for. The document shows no status code (sections 4 and 7), so
  * only what HTTP itself defines counts (RFC 9110, section 15).
- * @param conflict what a 409 means for the operation
+ * @param isMoneyOut whether the request was for a payment
  */
-export function outcomeOfStatus(statusCode: number, conflict: Policy['conflict']): Outcome {
+export function outcomeOfStatus(statusCode: number, isMoneyOut: boolean): Outcome {
 	if (statusCode >= 200 && statusCode <= 299) return 'accepted';
 	// The same request is wanted elsewhere, so it was not carried out here. After the other redirects it
 	// may have been: "see the result there".
@@ -29,7 +27,8 @@ export function outcomeOfStatus(statusCode: number, conflict: Policy['conflict']
 	if (statusCode === 407) return 'notSent';
 	// 408 and 499: somebody gave up waiting; whether the service acted on what it had is not said.
 	if (statusCode === 408 || statusCode === 499) return 'unknown';
-	if (statusCode === 409) return conflict;
+	// Of a payment it may mean "known already" or "in progress": as a rejection it would go out again.
+	if (statusCode === 409) return isMoneyOut ? 'unknown' : 'rejected';
 	return statusCode >= 400 && statusCode <= 499 ? 'rejected' : 'unknown';
 }
 

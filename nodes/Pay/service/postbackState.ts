@@ -100,7 +100,7 @@ export interface JudgedState {
 	isDisregarded?: true;
 }
 
-/** What a postback is about, as something proves it; null where nothing does. An operation may have no amount. */
+/** What a postback is about, as something proves it or as it claims itself; null where nothing does. */
 export type Proven = { external_id: string; amount?: number } | null;
 
 /** What an entry is about, as it says itself. */

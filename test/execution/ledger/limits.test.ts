@@ -24,13 +24,13 @@ const ledgerWith = (more: Leaf[]) => {
 
 /** An item as limits look at it. */
 function item(
-	request: Omit<ServiceRequest, 'external_id'> & { [member: string]: unknown },
+	request: Partial<ServiceRequest> & { [member: string]: unknown },
 	limits: Limits | InputError,
 	{ index = 0, accountId = 'account', tokenId = 'token' } = {},
 ): Ready {
 	return {
 		index,
-		request: { external_id: `order-${index}`, ...request },
+		request: { external_id: `order-${index}`, amount: 1, ...request },
 		account: { limits } as Ready['account'],
 		accountId,
 		tokenId,
@@ -60,7 +60,6 @@ test('a payment may be as high as the highest, and no higher', () => {
 		refused([
 			item({ amount: 100 }, limits, { index: 0 }),
 			item({ amount: 100.01 }, limits, { index: 1 }),
-			item({}, limits, { index: 2 }),
 		]),
 	).toStrictEqual([[1, abovePayment(unitsOf(100.01), 100)]]);
 });

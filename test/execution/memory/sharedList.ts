@@ -1,4 +1,4 @@
-import { OPERATIONS_OF_TODAY as OPERATIONS } from '../../serviceOperations';
+import { OPERATIONS } from '../../serviceOperations';
 import fc from 'fast-check';
 import { RunRecords, type RunOfNode } from '../../../nodes/Pay/execution/memory/RunRecords';
 import { DuplicateStore } from '../../simulation/duplicateStore';

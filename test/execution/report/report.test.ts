@@ -12,7 +12,7 @@ import { CHECK_ITEM, SENT_NOTHING } from '../../../nodes/Pay/execution/words/res
 import { doubtsInWords } from '../../../nodes/Pay/execution/words/run';
 import { addResults, openTally, throwIfFailed } from '../../../nodes/Pay/execution/report/tally';
 import { InputError } from '../../../nodes/Pay/inputError';
-import { OPERATIONS_OF_TODAY as OPERATIONS } from '../../serviceOperations';
+import { OPERATIONS } from '../../serviceOperations';
 
 /* What engine/report.test.ts does not show in a run of the node. */
 

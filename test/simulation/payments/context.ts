@@ -10,7 +10,7 @@ import type { World } from './world';
 /** The options by which a person lets an agent do what costs something, all of them on. */
 const PERMISSIONS: Record<string, true> = {};
 for (const { operation } of REGISTERED) {
-	const { agentPermission } = operation.policy;
+	const { agentPermission } = operation;
 	if (agentPermission !== 'not needed') PERMISSIONS[agentPermission.name] = true;
 }
 

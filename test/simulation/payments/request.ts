@@ -1,14 +1,7 @@
 import type { IHttpRequestOptions } from 'n8n-workflow';
 import { judgeSend } from './rules';
 import { inWords, newSend, type NodeRun, type RequestParts, type Send } from './send';
-import {
-	bodyOf,
-	OPERATION_FACTS,
-	outcomeOf,
-	tokenOf,
-	type Answer,
-	type ResponseFate,
-} from './service';
+import { bodyOf, outcomeOf, tokenOf, type Answer, type ResponseFate } from './service';
 import type { World } from './world';
 
 const never = new Promise<never>(() => undefined);
@@ -212,8 +205,7 @@ class Delivery {
 		if (isFromProxy) return 'notSent';
 		const { kind, run } = this.send;
 		const outcome = outcomeOf(status, kind);
-		const isJudgedByWords = run.options.confirmed && OPERATION_FACTS[kind].isJudgedByWords;
-		if (outcome !== 'accepted' || !isJudgedByWords) return outcome;
+		if (outcome !== 'accepted' || !run.options.confirmed) return outcome;
 		return confirms && status !== 204 ? 'accepted' : 'unknown';
 	}
 }

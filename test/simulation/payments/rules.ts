@@ -173,7 +173,6 @@ function paidTwice(later: Send, world: World): string | undefined {
 }
 
 function isSamePayment(earlier: Send, later: Send): boolean {
-	// A cancellation has the External ID of its payment.
 	if (!goesOutOnce(earlier) || earlier.kind !== later.kind) return false;
 	if (earlier.id === later.id) return true;
 	return isKnownTo(later.run, earlier.run) && isSameItem(earlier, later.run, later.item);
@@ -354,10 +353,9 @@ function contradictionOfSent(sends: Send[], end: ReportedEnd): string | undefine
 
 /** "Accepted" without a request is what the ledger remembers of the same payment. */
 function contradictionOfAccepted(world: World, run: NodeRun, item: RunItem): string | undefined {
-	const { isIdItsOwn, hasRecipient } = OPERATION_FACTS[run.kind];
+	const { hasRecipient } = OPERATION_FACTS[run.kind];
 	for (const send of earlierSends(world, run, item)) {
 		if (send.outcome !== 'accepted') continue;
-		if (!isIdItsOwn && send.id !== item.id) continue;
 		const { value, key, account } = send.item;
 		const isSameRecipient = !hasRecipient || key === item.key;
 		if (isSameRecipient && value === item.value && account === item.account) return undefined;

@@ -6,21 +6,18 @@ import { kindOf, OPERATION_FACTS, tokenOf } from './service';
 
 /** An item as a run of an operation has it. */
 export interface RunItem extends TypedItem {
-	/** What is to be sent; undefined where the operation has no amount, or it is refused. */
+	/** What is to be sent; undefined where it is refused. */
 	value: number | undefined;
 	/** Whether the node has to refuse it. */
 	isRefused: boolean;
 }
 
-/** What an operation makes of what was typed. Where it has no amount, n8n keeps what was typed for another. */
+/** What an operation makes of what was typed. */
 export function itemFor(kind: Kind, typed: TypedItem, isEvaluation: boolean): RunItem {
-	const { hasAmount, goesOutOnce } = OPERATION_FACTS[kind];
-	const isForTest = isEvaluation && goesOutOnce;
-	const isAmountWrong = hasAmount && typed.value === undefined;
+	const isForTest = isEvaluation && OPERATION_FACTS[kind].goesOutOnce;
 	return {
 		...typed,
-		value: hasAmount ? typed.value : undefined,
-		isRefused: isForTest || isAmountWrong || typed.members !== GOOD_MEMBERS,
+		isRefused: isForTest || typed.value === undefined || typed.members !== GOOD_MEMBERS,
 	};
 }
 
@@ -146,8 +143,7 @@ export function wasFrozen({ process, begun }: NodeRun): boolean {
 export function isSameItem(earlier: Send, run: NodeRun, item: RunItem): boolean {
 	if (earlier.kind !== run.kind || earlier.run.isTool !== run.isTool) return false;
 	if (!run.isTool) return earlier.item.place === item.place;
-	const { isIdItsOwn, hasRecipient } = OPERATION_FACTS[run.kind];
-	if (!isIdItsOwn && earlier.id !== item.id) return false;
+	const { hasRecipient } = OPERATION_FACTS[run.kind];
 	const { value, key, account } = earlier.item;
 	const isSameRecipient = !hasRecipient || key === item.key;
 	return isSameRecipient && value === item.value && account === item.account;

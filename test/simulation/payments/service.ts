@@ -107,7 +107,7 @@ export function tokenOf(account: number): string {
 }
 
 /**
- * An operation as the rules see it. Its policy in the node is not looked up: a wrong one would excuse itself.
+ * An operation as the rules see it. What the node says of it is not looked up: a wrong word would excuse itself.
  */
 interface OperationFacts {
 	resource: string;
@@ -118,14 +118,8 @@ interface OperationFacts {
 	agentPermission: string | undefined;
 	/** What a 409 says of its request. */
 	conflict: 'unknown' | 'rejected';
-	/** Whether the account's Accepted Values say what became of it. */
-	isJudgedByWords: boolean;
 	/** Whether a second one does harm. */
 	goesOutOnce: boolean;
-	/** Whether its External ID is made for it. Another one of something else makes another request. */
-	isIdItsOwn: boolean;
-	/** Whether it says how much. */
-	hasAmount: boolean;
 	/** Whether it says who is paid. */
 	hasRecipient: boolean;
 	/** Whether its amounts count against the account's limits. */
@@ -141,10 +135,7 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		path: 'payment',
 		agentPermission: 'allowAiPayments',
 		conflict: 'unknown',
-		isJudgedByWords: true,
 		goesOutOnce: true,
-		isIdItsOwn: true,
-		hasAmount: true,
 		hasRecipient: true,
 		isLimited: true,
 		weight: 9,
@@ -155,10 +146,7 @@ export const OPERATION_FACTS: Record<Kind, OperationFacts> = {
 		path: 'qrcode',
 		agentPermission: undefined,
 		conflict: 'rejected',
-		isJudgedByWords: true,
 		goesOutOnce: false,
-		isIdItsOwn: true,
-		hasAmount: true,
 		hasRecipient: false,
 		isLimited: false,
 		weight: 1,

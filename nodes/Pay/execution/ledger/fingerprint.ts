@@ -33,7 +33,6 @@ const IDENTIFIES: Record<Meaning, boolean> = {
 	recipient: true,
 	amount: true,
 	identity: true,
-	when: true,
 	text: false,
 	control: false,
 };

@@ -37,7 +37,10 @@ export interface Ledger {
 	readonly attempts: Attempts;
 	/** What may have gone out, account by account. */
 	readonly paid: Outlay[];
-	readonly operation: Pick<ServiceOperation, 'kind' | 'policy' | 'members' | 'leaves' | 'words'>;
+	readonly operation: Pick<
+		ServiceOperation,
+		'kind' | 'isMoneyOut' | 'members' | 'leaves' | 'words'
+	>;
 	readonly executionId: string;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */
@@ -113,9 +116,9 @@ export function hasTried({ attempts, operation }: Ledger): boolean {
 
 /** Whether an item may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, item: Sendable): Verdict {
-	return ledger.operation.policy.isRepeatable
-		? consultRepeatable(ledger, item)
-		: consultPayment(ledger, item);
+	return ledger.operation.isMoneyOut
+		? consultPayment(ledger, item)
+		: consultRepeatable(ledger, item);
 }
 
 /** What may be repeated is sent, unless the very same request was accepted in an earlier try. */
@@ -183,13 +186,13 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	// Nobody asks any more what the service said to an earlier try.
 	delete lastAttemptOf(ledger, item)?.response;
 	attempts.add(attempt);
-	if (operation.policy.countsAgainstLimits) addToSum(ledger, item, outlayOf(ledger, item));
+	if (operation.isMoneyOut) addToSum(ledger, item, outlayOf(ledger, item));
 	return attempt;
 }
 
 /** Whether a later try of the item may be given this one's response: else it is sent, and gets its own. */
 function mayBeReplayed(attempt: Attempt, { operation }: Ledger): boolean {
-	if (operation.policy.isRepeatable) return attempt.outcome === 'accepted';
+	if (!operation.isMoneyOut) return attempt.outcome === 'accepted';
 	return !wasNotMade(attempt) || isRejectedForToken(attempt);
 }
 
@@ -205,7 +208,7 @@ export function endAttempt(
 ): void {
 	Object.assign(attempt, { outcome, statusCode, reason });
 	if (mayBeReplayed(attempt, ledger)) attempt.response = response;
-	if (ledger.operation.policy.countsAgainstLimits && wasNotMade(attempt)) {
+	if (ledger.operation.isMoneyOut && wasNotMade(attempt)) {
 		addToSum(ledger, item, -outlayOf(ledger, item));
 	}
 }
@@ -221,7 +224,7 @@ export function forgetResponses(ledger: Ledger): void {
 	const { attempts, operation } = ledger;
 	const isOfThisRun = (attempt: Attempt) =>
 		attempt.kind === operation.kind && isOfRun(attempt, ledger);
-	if (operation.policy.isRepeatable) {
+	if (!operation.isMoneyOut) {
 		attempts.remove(isOfThisRun);
 		return;
 	}

@@ -105,7 +105,7 @@ function refusalOfAll(ledger: Ledger, items: [Ready, ...Ready[]]): InputError | 
  */
 export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, InputError> {
 	const refused = new Map<Ready, InputError>();
-	if (!ledger.operation.policy.countsAgainstLimits) return refused;
+	if (!ledger.operation.isMoneyOut) return refused;
 	const itemsOfAccount = new Map<string, [Ready, ...Ready[]]>();
 	for (const item of items) {
 		const error = refusalOf(ledger, item);

@@ -15,14 +15,12 @@ import { joinSentences } from '../words/sentences';
 
 /** Facts and words for an item that this node does not send; its external_id, if that can be read. */
 export function resultOfRefusal(
-	{ kind, words }: Pick<ServiceOperation, 'kind' | 'words'>,
+	{ kind }: Pick<ServiceOperation, 'kind'>,
 	external_id: string | undefined,
 	error: unknown,
 	end: keyof typeof SENT_NOTHING = 'notSent',
 ): FailedResult {
 	const known = error instanceof InputError ? error : undefined;
-	const isToBeSent = end !== 'duplicate' && external_id !== undefined;
-	const whatStays = isToBeSent ? words.whenNotCarriedOut?.(external_id) : undefined;
 	return {
 		kind,
 		outcome: end === 'notReached' ? undefined : end,
@@ -30,7 +28,7 @@ export function resultOfRefusal(
 		isFrom: 'thisPackage',
 		field: known?.field,
 		message: asError(error).message,
-		description: joinSentences(SENT_NOTHING[end], whatStays, known?.advice ?? CHECK_ITEM),
+		description: joinSentences(SENT_NOTHING[end], known?.advice ?? CHECK_ITEM),
 	};
 }
 

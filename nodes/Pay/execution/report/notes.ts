@@ -86,26 +86,21 @@ function firstUnlessSame<Value>(
  * has an amount too.
  */
 export function compareResponse(
-	{ doubts, operation }: Tally,
+	{ doubts }: Tally,
 	request: Pick<ServiceRequest, 'external_id' | 'amount' | 'postbackUrl'>,
 	response: unknown,
 ): void {
 	const { external_id, amount: requested, postbackUrl } = request;
 	const found = new Map<RepeatedMember, Array<string | number>>();
 	collectRepeated(response, found);
-	if (requested !== undefined) {
-		const other = firstUnlessSame(found.get('amount'), (each) => isSameAmount(each, requested));
-		if (other !== undefined) {
-			doubts.add(otherAmountInResponse(external_id, shown(other), requested));
-		}
-	}
+	const other = firstUnlessSame(found.get('amount'), (each) => isSameAmount(each, requested));
+	if (other !== undefined) doubts.add(otherAmountInResponse(external_id, shown(other), requested));
 	const otherId = firstUnlessSame(
 		found.get('external_id'),
 		(each) => inOneForm(String(each)) === external_id,
 	);
 	if (otherId !== undefined) {
-		const hasPostback = Object.hasOwn(operation.members, 'postbackUrl');
-		doubts.add(otherIdInResponse(external_id, shown(otherId), hasPostback));
+		doubts.add(otherIdInResponse(external_id, shown(otherId)));
 	}
 	const address = postbackUrl === undefined ? undefined : addressOf(postbackUrl);
 	if (address === undefined) return;

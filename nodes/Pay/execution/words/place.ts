@@ -10,6 +10,5 @@ function placeInWords(place: Place): string {
 
 /** Whose attempt it was, in words. */
 export function attemptInWords({ place, amount }: Attempt): string {
-	const words = placeInWords(place);
-	return amount === undefined ? words : `${words}, amount ${amount}`;
+	return `${placeInWords(place)}, amount ${amount}`;
 }

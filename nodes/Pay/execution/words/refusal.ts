@@ -225,7 +225,7 @@ export const sameIdAsItem = (
 
 /** An External ID that another item, node or run of this execution has sent. */
 export function sentInThisExecution(
-	{ noun, pastParticiple, whenUnknown, stillToCome }: Words,
+	{ noun, pastParticiple, whenUnknown }: Words,
 	attempt: Attempt,
 ): InputError {
 	const { external_id } = attempt;
@@ -240,7 +240,7 @@ export function sentInThisExecution(
 	return new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" was already sent in this execution (${earlier}), and it is not known whether it was ${pastParticiple}`,
-		joinSentences(whenUnknown.advice(external_id), stillToCome),
+		whenUnknown.advice(external_id),
 	);
 }
 
@@ -249,19 +249,15 @@ export function acceptedWithOtherDetails(
 	{ noun }: Words,
 	{ external_id, amount }: Attempt,
 ): InputError {
-	const details = amount === undefined ? 'other details' : `other details (amount ${amount})`;
 	return new InputError(
 		'external_id',
-		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with ${details}`,
+		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with other details (amount ${amount})`,
 		'The service accepted the earlier request, not this one. To send this one too, give it another External ID. Otherwise put the details back as they were.',
 	);
 }
 
 /** An item that an earlier try, or an earlier call of this tool, sent under another External ID. */
-export function sentUnderAnotherId(
-	{ noun, pastParticiple, stillToCome }: Words,
-	attempt: Attempt,
-): InputError {
+export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Attempt): InputError {
 	const { external_id } = attempt;
 	const earlier = attemptInWords(attempt);
 	const message =
@@ -273,7 +269,6 @@ export function sentUnderAnotherId(
 		message,
 		joinSentences(
 			`It is not sent a second time. Ask the service about "${external_id}".`,
-			stillToCome,
 			'An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.',
 		),
 	);
@@ -284,28 +279,23 @@ const ifAnother = (noun: string, external_id: string) =>
 	`If this is another ${noun}, put something of its own in front, such as the company: acme-${external_id}.`;
 
 /** An External ID that n8n's store remembers. */
-export const recordedBefore = ({ noun, pastParticiple, stillToCome }: Words, external_id: string) =>
+export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: string) =>
 	new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" may well have been ${pastParticiple} already, so it was not sent again: this workflow sent it before, or was about to, perhaps by another Pay node`,
 		joinSentences(
 			'Look under Executions for the run that sent it.',
-			stillToCome,
 			`Ask the service: only if it says that this ${noun} was not ${pastParticiple}, send it with a new External ID.`,
 			ifAnother(noun, external_id),
 		),
 	);
 
 /** An External ID of which n8n's store remembers that the service accepted it. */
-export const acceptedBefore = ({ noun, stillToCome }: Words, external_id: string) =>
+export const acceptedBefore = ({ noun }: Words, external_id: string) =>
 	new InputError(
 		'external_id',
 		`The ${noun} "${external_id}" was accepted before by this workflow, and not sent again`,
-		joinSentences(
-			'Look in the statement whether it is paid.',
-			stillToCome,
-			ifAnother(noun, external_id),
-		),
+		joinSentences('Look in the statement whether it is paid.', ifAnother(noun, external_id)),
 	);
 
 /** Payments that were not made and whose records stay: what to do about them. */
@@ -321,10 +311,7 @@ export function stillRecorded(ids: readonly string[], reason = "n8n's database f
 const OTHER_KIND_OF_ROW = /incompatible setting/i;
 
 /** The duplicate check could not be made. */
-export function checkFailed(
-	{ noun, pastParticiple, stillToCome }: Words,
-	error: Error,
-): InputError {
+export function checkFailed({ noun, pastParticiple }: Words, error: Error): InputError {
 	// n8n asserts that the workflow has an id, in words that say nothing.
 	if ('code' in error && error.code === 'ERR_ASSERTION') {
 		return new InputError(
@@ -345,7 +332,6 @@ export function checkFailed(
 		`The duplicate check could not be made: ${error.message}`,
 		joinSentences(
 			`Run again when n8n's database responds. If the ${noun} is then refused as a duplicate, it may have been recorded although it was not sent: ask the service whether it was ${pastParticiple}.`,
-			stillToCome,
 			'Use a new External ID only if the service says that it was not.',
 		),
 	);

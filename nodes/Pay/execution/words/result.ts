@@ -43,18 +43,6 @@ function textOf(response: unknown): string {
 /** What to do where a rejection says nothing else. The example payouts leaves it out: a list has words of its own. */
 export const CORRECT_ITEM = 'Correct the item, then run again.';
 
-/** What to do after a rejection: the operation's own advice, or what stays as it was and what to correct. */
-function adviceAfterRejection(
-	words: Words,
-	statusCode: number,
-	external_id: string,
-	correction: string,
-): string {
-	const ownAdvice = words.whenRejected?.[statusCode];
-	if (ownAdvice !== undefined) return ownAdvice(external_id);
-	return joinSentences(words.whenNotCarriedOut?.(external_id), correction);
-}
-
 /** What to correct where the request did not come to the service; undefined where it may have. */
 function correctionOnTheWay(response: unknown): string | undefined {
 	if (proxyPageIn(response)?.wantsHttps) {
@@ -68,7 +56,7 @@ function correctionOnTheWay(response: unknown): string | undefined {
 
 /** What to correct after a status of which the operation says nothing itself. */
 function correctionOf(
-	{ whenTokenRejected, stillToCome }: Words,
+	{ whenTokenRejected }: Words,
 	external_id: string,
 	{ statusCode = 0, retryAfter }: RequestResult,
 	pace: Pace | undefined,
@@ -78,13 +66,11 @@ function correctionOf(
 			// First what to ask: after "run again" nobody reads on.
 			return joinSentences(
 				whenTokenRejected?.(external_id),
-				whenTokenRejected && stillToCome,
 				'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
 			);
 		case 403:
 			return joinSentences(
 				whenTokenRejected?.(external_id),
-				whenTokenRejected && stillToCome,
 				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again.',
 			);
 		case 404:
@@ -108,29 +94,20 @@ function rejectedByStatus(
 	result: RequestResult,
 	pace: Pace | undefined,
 ): string {
-	const { statusCode = 0, response } = result;
-	const onTheWay = correctionOnTheWay(response);
-	const correction = correctionOf(words, external_id, result, pace);
+	const { response } = result;
 	return joinSentences(
 		'The request was sent, and the service or a proxy on the way rejected it.',
 		responseSentence(response),
-		onTheWay === undefined
-			? adviceAfterRejection(words, statusCode, external_id, correction)
-			: joinSentences(words.whenNotCarriedOut?.(external_id), onTheWay),
+		correctionOnTheWay(response) ?? correctionOf(words, external_id, result, pace),
 	);
 }
 
 /** Describes a request that was rejected by what its response says. */
-function rejectedByWords(
-	words: Words,
-	external_id: string,
-	{ statusCode = 0, response }: RequestResult,
-	reason: Reason,
-): string {
+function rejectedByWords({ response }: RequestResult, reason: Reason): string {
 	return joinSentences(
 		`The request was sent, and the service rejected it: ${reasonInWords(reason)}.`,
 		responseSentence(response),
-		adviceAfterRejection(words, statusCode, external_id, CORRECT_ITEM),
+		CORRECT_ITEM,
 	);
 }
 
@@ -169,7 +146,7 @@ export function rejectedInWords(
 	const what =
 		reason === undefined
 			? rejectedByStatus(words, external_id, result, pace)
-			: rejectedByWords(words, external_id, result, reason);
+			: rejectedByWords(result, reason);
 	return {
 		message: `The service rejected ${words.noun} "${external_id}" (HTTP ${statusCode})`,
 		description: joinSentences(what, addressSentence(result, postbackUrl)),
@@ -178,7 +155,7 @@ export function rejectedInWords(
 
 /** The words for a request that cannot have been carried out. */
 export function notSentInWords(
-	{ noun, whenNotCarriedOut }: Words,
+	{ noun }: Words,
 	external_id: string,
 	{ reason }: RequestResult,
 ): ResultWords {
@@ -187,7 +164,6 @@ export function notSentInWords(
 		message: `The ${noun} "${external_id}" was ${OUTCOME_WORDS.notSent}${because}`,
 		description: joinSentences(
 			'The service did not get the whole request, so it cannot have carried it out.',
-			whenNotCarriedOut?.(external_id),
 			'Check the Base URL of the Pay API credential and the network, then run again.',
 		),
 	};
@@ -224,13 +200,8 @@ export const otherAmountInResponse = (external_id: string, amount: string, reque
 	`The service accepted "${external_id}" and names the amount ${amount}, but the request said ${requested}. Ask the service what was carried out, and which unit it takes.`;
 
 /** An acceptance that names another identifier than its request. */
-export const otherIdInResponse = (external_id: string, otherId: string, hasPostback: boolean) =>
-	joinSentences(
-		`The service accepted "${external_id}" and calls it "${otherId}".`,
-		hasPostback
-			? 'Ask the service what it accepted: postbacks may name the other one.'
-			: 'Ask the service what it accepted.',
-	);
+export const otherIdInResponse = (external_id: string, otherId: string) =>
+	`The service accepted "${external_id}" and calls it "${otherId}". Ask the service what it accepted: postbacks may name the other one.`;
 
 /** An acceptance that names another address for postbacks than its request. */
 export const otherAddressInResponse = (external_id: string, address: string, requested: string) =>
@@ -275,7 +246,6 @@ export function unknownInWords(
 			lostSentence(words, result, earlier),
 			result.statusCode === undefined ? undefined : responseSentence(result.response),
 			whenUnknown.advice(external_id),
-			words.stillToCome,
 		),
 	};
 }

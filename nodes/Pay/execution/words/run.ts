@@ -64,7 +64,6 @@ function unknownAndOthers(run: Summary, counts: Record<End, number>): string {
 	return joinSentences(
 		unknownSentence(run, counts.unknown),
 		run.operation.words.whenUnknown.reminder,
-		run.operation.words.stillToCome,
 		others === '' ? undefined : `Of the others: ${others}.`,
 		notReachedSentence(counts),
 	);

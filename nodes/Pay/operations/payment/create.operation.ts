@@ -43,7 +43,6 @@ export const createPayment = defineOperation({
 	kind: 'payment',
 	sections: { members: '2.2', path: '4.2' },
 	path: 'payment',
-	identifier: 'its own',
 	words: {
 		noun: 'payment',
 		plural: 'payments',
@@ -57,18 +56,11 @@ export const createPayment = defineOperation({
 		whenTokenRejected: (external_id) =>
 			`A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "${external_id}" was paid.`,
 	},
-	policy: {
-		isRepeatable: false,
-		isRecorded: true,
-		agentPermission: {
-			name: 'allowAiPayments',
-			displayName: 'Allow Payments by AI Agents',
-			description: 'Whether an AI agent that has this node as a tool may make payments',
-		},
-		isJudgedByWords: true,
-		countsAgainstLimits: true,
-		conflict: 'unknown',
-		isSentAgainAfter401: false,
+	isMoneyOut: true,
+	agentPermission: {
+		name: 'allowAiPayments',
+		displayName: 'Allow Payments by AI Agents',
+		description: 'Whether an AI agent that has this node as a tool may make payments',
 	},
 	resource: 'payment',
 	option: {
@@ -79,7 +71,7 @@ export const createPayment = defineOperation({
 	},
 	// One at a time, so that as few as possible are in doubt if the run stops.
 	batchSize: 1,
-	form: [creditParty, amount, externalId('its own'), payerQuestion('Invoice 2041'), postbackUrl],
+	form: [creditParty, amount, externalId, payerQuestion('Invoice 2041'), postbackUrl],
 	ownOptions: [allowNoKeyOption],
 	readExtras: (read, body) => {
 		refuseWithoutKey(body, read('options'));

@@ -153,7 +153,6 @@ export const createQrCode = defineOperation({
 	kind: 'qrCode',
 	sections: { members: '2.1', path: '4.1' },
 	path: 'qrcode',
-	identifier: 'its own',
 	words: {
 		noun: 'QR code',
 		plural: 'QR codes',
@@ -164,15 +163,8 @@ export const createQrCode = defineOperation({
 			reminder: undefined,
 		},
 	},
-	policy: {
-		isRepeatable: true,
-		isRecorded: false,
-		agentPermission: 'not needed',
-		isJudgedByWords: true,
-		countsAgainstLimits: false,
-		conflict: 'rejected',
-		isSentAgainAfter401: true,
-	},
+	isMoneyOut: false,
+	agentPermission: 'not needed',
 	resource: 'qrCode',
 	option: {
 		name: 'Create',
@@ -183,7 +175,7 @@ export const createQrCode = defineOperation({
 	batchSize: 50,
 	form: [
 		amount,
-		externalId('its own'),
+		externalId,
 		payerQuestion('Order 1042'),
 		imageField,
 		binaryPropertyField,

@@ -14,7 +14,7 @@ import {
 	resumeCondition,
 } from '../../parameters/condition';
 import type { ReadParameter } from '../../parameters/parameter';
-import { parseExternalId, WAIT_IDENTIFIER } from '../../parameters/text';
+import { parseExternalId, AWAITED_ID } from '../../parameters/text';
 import { readWaitLimit } from '../../parameters/waitLimit';
 import {
 	awaitedHashes,
@@ -162,7 +162,7 @@ export async function begin(context: IExecuteFunctions): Promise<INodeExecutionD
 		refuseMisplacedCondition(parameters, 'resumeWhen');
 		refuseWrongResponseOfWait(parameters);
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		const external_id = parseExternalId(read('external_id'), WAIT_IDENTIFIER);
+		const external_id = parseExternalId(read('external_id'), AWAITED_ID);
 		const limit = readWaitLimit(read);
 		const proofs = readProofs(context, read, external_id);
 		// Read now, because a mistake in it would refuse each postback.
