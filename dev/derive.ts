@@ -6,9 +6,9 @@ import { format, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
 import { sendingOperations } from '../nodes/Pay/operations';
-import { fullFormsOf } from '../nodes/Pay/parameters/member';
 import type { PlayedOperation } from '../sandbox/play';
-import { isTree, pathOf, type Member, type MemberTree } from '../nodes/Pay/service/contract';
+import { pathOf, valuesAt } from '../nodes/Pay/service/contract';
+import { EXAMPLES } from '../test/fullForms';
 import type { Workflow } from './n8n';
 
 /*
@@ -23,23 +23,45 @@ const PRACTICE_SERVICE = 'examples/practice-service.json';
 
 type Operation = (typeof sendingOperations)[number];
 
-/** A schema of JSON Schema, as far as members of bodies need it. */
-function schemaOf(member: Member): object {
-	if (typeof member === 'string') return { type: member };
-	if (!isTree(member)) return { type: 'array', items: schemaOf(member[0]) };
-	return { type: 'object', properties: propertiesOf(member) };
+/** The type of a value in a body: that of its example. */
+function typeAt({ requestOperation }: Operation, path: string): string {
+	const [form] = EXAMPLES[requestOperation.kind].fullForms;
+	return typeof valuesAt(form.sent, path)[0];
 }
 
-function propertiesOf(members: MemberTree): Record<string, object> {
-	const properties: Record<string, object> = {};
-	for (const [name, member] of Object.entries(members)) properties[name] = schemaOf(member);
-	return properties;
+/** A schema of JSON Schema, as far as members of bodies need it. */
+interface Schema {
+	type: string;
+	properties?: Record<string, Schema>;
+	items?: Schema;
+}
+
+/** The members of an operation's body, in the order of their meanings. */
+function bodyMembers(operation: Operation): Record<string, Schema> {
+	const members: Record<string, Schema> = {};
+	for (const path of Object.keys(operation.requestOperation.meanings)) {
+		const value: Schema = { type: typeAt(operation, path) };
+		const [name, inside] = path.split('.') as [string, string | undefined];
+		if (inside === undefined) {
+			members[name] = value;
+		} else if (name.endsWith('[]')) {
+			const list = (members[name.slice(0, -2)] ??= {
+				type: 'array',
+				items: { type: 'object', properties: {} },
+			});
+			list.items!.properties![inside] = value;
+		} else {
+			const group = (members[name] ??= { type: 'object', properties: {} });
+			group.properties![inside] = value;
+		}
+	}
+	return members;
 }
 
 /** The members that the editor asks for, whatever is chosen elsewhere. */
 function requiredOf({ requestOperation, description }: Operation): string[] {
 	return description
-		.filter(({ name, required }) => required && Object.hasOwn(requestOperation.members, name))
+		.filter(({ name, required }) => required && Object.hasOwn(requestOperation.meanings, name))
 		.filter(({ displayOptions }) => Object.keys(displayOptions?.show ?? {}).length === 2)
 		.map(({ name }) => name)
 		.sort();
@@ -65,7 +87,7 @@ function openApi(): string {
 							schema: {
 								type: 'object',
 								required: requiredOf(operation),
-								properties: propertiesOf(requestOperation.members),
+								properties: bodyMembers(operation),
 							},
 						},
 					},
@@ -94,12 +116,15 @@ function openApi(): string {
 }
 
 /** The members of an operation's items that the editor shows before it ran. */
-function preview({ requestOperation, ownOutput }: Operation): string {
-	const properties: Record<string, object> = { external_id: { type: 'string' } };
-	if (Object.hasOwn(requestOperation.members, 'amount')) properties.amount = { type: 'number' };
-	properties.kind = { type: 'string' };
-	properties.outcome = { type: 'string' };
-	properties.statusCode = { type: 'integer' };
+function preview({ requestOperation }: Operation): string {
+	const properties: Record<string, object> = {
+		external_id: { type: 'string' },
+		amount: { type: 'number' },
+		kind: { type: 'string' },
+		outcome: { type: 'string' },
+		statusCode: { type: 'integer' },
+	};
+	const { ownOutput } = EXAMPLES[requestOperation.kind];
 	for (const [name, type] of Object.entries(ownOutput)) properties[name] = { type };
 	properties.response = { type: 'object' };
 	return JSON.stringify({ type: 'object', properties, version: 1 });
@@ -118,9 +143,9 @@ function defaultOf(field: INodeProperties): unknown {
 }
 
 /** An example whose values come from the item, as they should in a workflow. */
-function takenFromItem(typed: Readonly<IDataObject>, { leaves }: Operation['requestOperation']) {
+function takenFromItem(typed: Readonly<IDataObject>, { meanings }: Operation['requestOperation']) {
 	const taken = structuredClone(typed) as Record<string, unknown>;
-	for (const { path, means } of leaves) {
+	for (const [path, means] of Object.entries(meanings)) {
 		// An address of a postback is the same for all items, and a list is shown as it is.
 		if (path.includes('[]') || (means === 'control' && path !== 'external_id')) continue;
 		const [name = '', inside] = path.split('.');
@@ -131,9 +156,9 @@ function takenFromItem(typed: Readonly<IDataObject>, { leaves }: Operation['requ
 }
 
 /** The node of an operation with every field filled in. */
-function nodeWithEverything({ resource, option, requestOperation, description, form }: Operation) {
-	const fullForms = fullFormsOf(form);
-	const typed = takenFromItem(fullForms[0]!.typed, requestOperation);
+function nodeWithEverything({ resource, option, requestOperation, description }: Operation) {
+	const { fullForms } = EXAMPLES[requestOperation.kind];
+	const typed = takenFromItem(fullForms[0].typed, requestOperation);
 	const parameters: Record<string, unknown> = { resource, operation: option.value };
 	for (const field of description) {
 		// A hidden field keeps what was typed in the collection of its name.
@@ -197,12 +222,9 @@ function practiceService(): string {
 		logLevel: 'error',
 	});
 	const operations = sendingOperations.map((operation): PlayedOperation => {
-		const { kind, path, leaves } = operation.requestOperation;
-		const required = requiredOf(operation).map((name) => {
-			const leaf = leaves.find((each) => each.path === name);
-			return [name, leaf?.type ?? 'string'] as const;
-		});
-		return { kind, path, required };
+		const { kind, path } = operation.requestOperation;
+		const names = requiredOf(operation);
+		return { kind, path, required: names.map((name) => [name, typeAt(operation, name)]) };
 	});
 	return `// Derived from sandbox/play.ts: npm run derive
 // What is asked must be as the service's document says; what is answered is made up.

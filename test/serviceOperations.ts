@@ -1,20 +1,24 @@
 import type { IDataObject } from 'n8n-workflow';
-import { resources, sendingOperations } from '../nodes/Pay/operations';
+import type { Account } from '../nodes/Pay/credential/connection';
+import { sendingOperations } from '../nodes/Pay/operations';
 import type { RequestOperation } from '../nodes/Pay/execution/read';
-import { fullFormsOf, refusedIn } from '../nodes/Pay/parameters/member';
 import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
-import { isTree, type Kind, type MemberTree } from '../nodes/Pay/service/contract';
+import type { Kind } from '../nodes/Pay/service/contract';
+import { EXAMPLES } from './fullForms';
 
 export type { Kind } from '../nodes/Pay/service/contract';
 
-/** The operations of the service that the Pay node offers, with where they stand. */
-export const REGISTERED = sendingOperations.map(({ requestOperation, form, ...rest }) => ({
-	...rest,
-	fullForms: fullFormsOf(form),
-	refused: refusedIn(form),
-	operation: requestOperation,
-	kind: requestOperation.kind,
-}));
+/** The operations of the service that the Pay node offers, with examples of their forms. */
+export const REGISTERED = sendingOperations.map(
+	({ requestOperation, resource, option, description }) => ({
+		kind: requestOperation.kind,
+		operation: requestOperation,
+		resource,
+		option,
+		description,
+		...EXAMPLES[requestOperation.kind],
+	}),
+);
 
 /** Something of each operation, by its kind. */
 function byKind<Value>(valueOf: (each: (typeof REGISTERED)[number]) => Value) {
@@ -29,9 +33,11 @@ export const OPERATIONS = byKind<RequestOperation>(({ operation }) => operation)
 
 export const KINDS = Object.keys(OPERATIONS) as Kind[];
 
-/** How each reads the body of an item. */
-export const READ_REQUEST = byKind<(read: ReadParameter) => object>(
-	({ readRequest }) => readRequest,
+/** How each reads the body of an item; throws an InputError. */
+export const READ_REQUEST = byKind(
+	({ operation }) =>
+		(read: ReadParameter): object =>
+			operation.readPlan(read, {} as Account).request,
 );
 
 /** The forms of each, every field of the body filled in, as a workflow holds them. */
@@ -46,7 +52,7 @@ export const FULL_FORMS = byKind(({ kind }) => ALL_FULL_FORMS[kind][0]!);
 
 /** The single values of each that stand in a field or a collection, not in a list: their paths. */
 export const TYPED_PATHS = byKind(({ operation }) =>
-	operation.leaves.map(({ path }) => path).filter((path) => !path.includes('[]')),
+	Object.keys(operation.meanings).filter((path) => !path.includes('[]')),
 );
 
 /** A form with another value in one field, which may stand in a collection. */
@@ -54,17 +60,4 @@ export function withValue(form: IDataObject, path: string, value: unknown): IDat
 	const [name, inside] = path.split('.') as [string, string | undefined];
 	const typed = inside === undefined ? value : { ...(form[name] as object), [inside]: value };
 	return { ...form, [name]: typed } as IDataObject;
-}
-
-/** The paths of all members that a form can set: amount, payer.name … */
-export function memberPaths(members: MemberTree, path = ''): string[] {
-	return Object.entries(members).flatMap(([name, below]) =>
-		isTree(below) ? memberPaths(below, `${path}${name}.`) : [path + name],
-	);
-}
-
-/** The names of a resource's operations, as an error lists them. */
-export function operationNames(resource: string): string {
-	const operations = resources.find(({ value }) => value === resource)?.operations ?? [];
-	return operations.map(({ option }) => option.value).join(', ');
 }

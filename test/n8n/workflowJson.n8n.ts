@@ -40,7 +40,7 @@ const BLOCKS = jsonBlocksOf(
 function itemOf(id: string) {
 	const item: Record<string, unknown> = {};
 	for (const { operation, fullForms } of REGISTERED) {
-		for (const { path } of operation.leaves) {
+		for (const path of Object.keys(operation.meanings)) {
 			const name = path.split('.').at(-1)!;
 			item[name] = valuesAt(fullForms[0]!.sent, path)[0];
 		}

@@ -3,6 +3,7 @@ import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import type { RequestOperation } from '../../nodes/Pay/execution/read';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
+import { valuesAt } from '../../nodes/Pay/service/contract';
 import { fieldsIn } from '../fields';
 import { REGISTERED } from '../serviceOperations';
 
@@ -50,8 +51,11 @@ function factsOf({ properties: _fields, ...rest }: INodeTypeDescription | PayApi
 }
 
 /** What the values of its body mean, one a line: limits, duplicates and advice follow from it. */
-function meaningsOf({ kind, leaves }: RequestOperation): string[] {
-	return leaves.map(({ path, type, means }) => `${kind}.${path} ${type} means ${means}`);
+function meaningsOf({ operation, fullForms }: (typeof REGISTERED)[number]): string[] {
+	return Object.entries(operation.meanings).map(([path, means]) => {
+		const type = typeof valuesAt(fullForms[0].sent, path)[0];
+		return `${operation.kind}.${path} ${type} means ${means}`;
+	});
 }
 
 test('what saved workflows and credentials rest on has not changed: policies, names, types, defaults, choices', () => {
@@ -62,7 +66,7 @@ test('what saved workflows and credentials rest on has not changed: policies, na
 	];
 	const lines = [
 		...REGISTERED.map(({ operation }) => policyOf(operation)),
-		...REGISTERED.flatMap(({ operation }) => meaningsOf(operation)),
+		...REGISTERED.flatMap(meaningsOf),
 		`pay ${factsOf(pay)}`,
 		...linesOf(pay.properties, 'pay'),
 		`payTrigger ${factsOf(trigger)}`,

@@ -5,7 +5,7 @@ import { middleware } from 'express-openapi-validator';
 import { Workflow, type INode, type INodeTypes } from 'n8n-workflow';
 import { parse } from 'yaml';
 import { fieldAt } from '../../nodes/Pay/parameters/label';
-import { isTree, pathOf, PATHS } from '../../nodes/Pay/service/contract';
+import { pathOf, PATHS } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
 import { headingsOf, sectionOf } from '../markdown';
@@ -49,23 +49,23 @@ function membersIn(text: string): Record<string, string> {
 	return members;
 }
 
-/** The same of an operation. */
-function documented({ operation, description }: (typeof REGISTERED)[number]) {
+/** The same of an operation, as its meanings and an example of its body say. */
+function documented({ operation, description, fullForms }: (typeof REGISTERED)[number]) {
 	const members: Record<string, string> = {};
-	for (const [name, member] of Object.entries(operation.members)) {
-		const isRequired = description.some((field) => field.name === name && field.required);
-		const facts = isRequired && name !== 'postbackUrl' ? ', required' : '';
-		if (typeof member === 'string') members[name] = `a ${member}${facts}`;
-		else if (isTree(member)) members[name] = ['an object', ...Object.keys(member)].join(' ');
-		else members[name] = ['a list of objects', ...Object.keys(member[0])].join(' ');
+	for (const path of Object.keys(operation.meanings)) {
+		const [name, inside] = path.split('.') as [string, string | undefined];
+		if (inside === undefined) {
+			const isRequired = description.some((field) => field.name === name && field.required);
+			const facts = isRequired && name !== 'postbackUrl' ? ', required' : '';
+			members[name] = `a ${typeof fullForms[0].sent[name]}${facts}`;
+			continue;
+		}
+		const member = name.replace('[]', '');
+		members[member] ??= member === name ? 'an object' : 'a list of objects';
+		members[member] += ` ${inside}`;
 	}
 	return members;
 }
-
-test('a kind is that of one operation', () => {
-	const kinds = REGISTERED.map(({ kind }) => kind);
-	expect(new Set(kinds).size).toBe(kinds.length);
-});
 
 test('a path is that of one operation, and no other may be pasted', () => {
 	const paths = REGISTERED.map(({ operation }) => operation.path);
@@ -127,18 +127,14 @@ test('the editor offers the registered operations, and each shows its own fields
 			(option) => `${displayOptions!.show!.resource} ${(option as { value: string }).value}`,
 		),
 	);
-	const registered = resources.flatMap(({ value, operations }) =>
-		operations.map(({ option }) => `${value} ${option.value}`),
-	);
+	const registered = resources.map(({ value, operation }) => `${value} ${operation.option.value}`);
 	expect(offered).toStrictEqual(registered);
-	for (const { value, operations } of resources) {
-		for (const { option, description } of operations) {
-			for (const field of description) {
-				expect(field.displayOptions?.show).toMatchObject({
-					resource: [value],
-					operation: [option.value],
-				});
-			}
+	for (const { value, operation } of resources) {
+		for (const field of operation.description) {
+			expect(field.displayOptions?.show).toMatchObject({
+				resource: [value],
+				operation: [operation.option.value],
+			});
 		}
 	}
 });

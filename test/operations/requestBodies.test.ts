@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
 import { InputError } from '../../nodes/Pay/inputError';
-import { isTree, type Member, type MemberTree } from '../../nodes/Pay/service/contract';
+import { refusalOf } from '../refusal';
 import { runs } from '../runs';
 import {
 	ALL_FULL_FORMS,
@@ -29,39 +29,49 @@ test.each(KINDS)('additional members are in the body of a %s, beside those of it
 	expect(bodyOf(kind, { ...form, options })).toStrictEqual({ ...bodyOf(kind, form), note: 'x' });
 });
 
+test.each(KINDS)(
+	'of a %s that is wrong everywhere, the error names a single value first',
+	(kind) => {
+		const wrong = { payer: { name: {} }, creditParty: { key: {} }, specifySplit: {} };
+		const form: IDataObject = { ...FULL_FORMS[kind], ...wrong };
+		const refusedAt = (values: IDataObject) =>
+			refusalOf(() => READ_REQUEST[kind]((field) => values[field]))?.field;
+		expect(refusedAt({ ...form, amount: 'x', external_id: {}, payerQuestion: {} })).toBe('amount');
+		expect(refusedAt({ ...form, external_id: {}, payerQuestion: {} })).toBe('external_id');
+		expect(refusedAt({ ...form, payerQuestion: {} })).toBe('payerQuestion');
+		expect(refusedAt(form)).toContain('.');
+	},
+);
+
 /** What is wrong in a body: members that are empty, or that its operation does not document. */
 class BodyCheck {
 	readonly wrong: string[] = [];
 	/** The paths of the values that were found. */
 	readonly filled = new Set<string>();
 
-	look(value: unknown, member: Member | undefined, path = ''): void {
+	constructor(private readonly kind: Kind) {}
+
+	look(value: unknown, path = ''): void {
 		if (value === undefined || value === null || Number.isNaN(value)) {
 			this.wrong.push(`${path}: ${value}`);
 			return;
 		}
 		if (typeof value !== 'object') {
 			this.filled.add(path);
+			if (!Object.hasOwn(OPERATIONS[this.kind].meanings, path)) {
+				this.wrong.push(`${path} is not documented`);
+			}
 			return;
 		}
 		if (Object.keys(value).length === 0) this.wrong.push(`${path}: empty`);
 		if (Array.isArray(value)) {
-			for (const entry of value) this.look(entry, member, path);
+			for (const entry of value) this.look(entry, `${path}[]`);
 			return;
 		}
-		const known = membersIn(member);
 		for (const [name, below] of Object.entries(value)) {
-			const at = path === '' ? name : `${path}.${name}`;
-			if (!Object.hasOwn(known, name)) this.wrong.push(`${at} is not documented`);
-			this.look(below, known[name], at);
+			this.look(below, path === '' ? name : `${path}.${name}`);
 		}
 	}
-}
-
-/** The members inside of one: of a list, those of its entries. */
-function membersIn(member: Member | undefined): MemberTree {
-	if (isTree(member)) return member;
-	return typeof member === 'object' ? membersIn(member[0]) : {};
 }
 
 test.each<[string, object, string[]]>([
@@ -69,10 +79,10 @@ test.each<[string, object, string[]]>([
 	['a number that is none', { external_id: NaN }, ['external_id: NaN']],
 	['another member', { foo: 1 }, ['foo is not documented']],
 	['an empty group', { payer: {} }, ['payer: empty']],
-	['null in a list', { split: [{ username: null }] }, ['split.username: null']],
+	['null in a list', { split: [{ username: null }] }, ['split[].username: null']],
 ])('the check of a body, with %s: %p', (_what, body, wrong) => {
-	const check = new BodyCheck();
-	check.look(body, OPERATIONS.qrCode.members);
+	const check = new BodyCheck('qrCode');
+	check.look(body);
 	expect(check.wrong).toStrictEqual(wrong);
 });
 
@@ -103,12 +113,12 @@ test.each(KINDS)(
 	'whatever a %s is asked with, its body has documented, filled members only',
 	(kind) => {
 		const forms = fc.oneof(...ALL_FULL_FORMS[kind].map(near)) as fc.Arbitrary<IDataObject>;
-		const check = new BodyCheck();
+		const check = new BodyCheck(kind);
 		fc.assert(
 			fc.property(forms, (form) => {
 				const body = bodyOf(kind, form);
 				if (body === undefined) return;
-				check.look(body, OPERATIONS[kind].members);
+				check.look(body);
 				assert.deepEqual(check.wrong, []);
 				assert.deepEqual(JSON.parse(JSON.stringify(body)), body);
 			}),

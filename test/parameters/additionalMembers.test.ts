@@ -7,14 +7,7 @@ import {
 	withAdditionalMembers,
 } from '../../nodes/Pay/parameters/additionalMembers';
 import { refusalOf } from '../refusal';
-import {
-	FULL_FORMS,
-	KINDS,
-	memberPaths,
-	OPERATIONS,
-	READ_REQUEST,
-	type Kind,
-} from '../serviceOperations';
+import { FULL_FORMS, KINDS, OPERATIONS, READ_REQUEST, type Kind } from '../serviceOperations';
 import { runs } from '../runs';
 
 /** Bodies with some of their members. */
@@ -39,8 +32,14 @@ const someBody = (kind: Kind): object =>
 		? BODIES[kind as keyof typeof BODIES]
 		: READ_REQUEST[kind]((name) => FULL_FORMS[kind][name]);
 
+/** The paths of all members that a form can set: amount, payer.name … A list is one member. */
+function memberPaths(kind: Kind): string[] {
+	const paths = Object.keys(OPERATIONS[kind].meanings).map((path) => path.replace(/\[\].*/, ''));
+	return [...new Set(paths)];
+}
+
 /** A form that sets nothing. */
-const NO_FORM = { members: {}, description: [] };
+const NO_FORM = { meanings: {}, description: [] };
 
 const merged = (kind: Kind, value: unknown) =>
 	withAdditionalMembers(someBody(kind), value, OPERATIONS[kind]) as Record<string, unknown>;
@@ -91,7 +90,7 @@ test.each(['creditParty', 'CREDITPARTY '])(
 );
 
 describe('the members of a body that the form does not set', () => {
-	const found = (body: object) => addedPaths(body, OPERATIONS.payment.members);
+	const found = (body: object) => addedPaths(body, OPERATIONS.payment.meanings);
 
 	test.each<{ added: object; at: string[] }>([
 		{ added: { creditParty: { key: 'a', account: '0001-999' } }, at: ['creditParty.account'] },
@@ -139,7 +138,7 @@ describe.each(KINDS)('%s', (kind) => {
 	test.each(variants)(
 		'every member of the form is refused by its name, written %s',
 		(_how, write) => {
-			const paths = memberPaths(OPERATIONS[kind].members);
+			const paths = memberPaths(kind);
 			expect(paths).toContain('external_id');
 			for (const path of paths) {
 				const names = path.split('.');
@@ -157,11 +156,9 @@ describe.each(KINDS)('%s', (kind) => {
 
 	/** JSON whose names are often those of the form, or dangerous ones. */
 	const dangerous = ['__proto__', 'constructor', 'prototype', 'toJSON', 'hasOwnProperty', 'then'];
-	const names = [
-		...new Set(memberPaths(OPERATIONS[kind].members).flatMap((path) => path.split('.'))),
-	];
+	const names = [...new Set(memberPaths(kind).flatMap((path) => path.split('.')))];
 	const name = fc.oneof(
-		fc.constantFrom(...dangerous, ...Object.keys(OPERATIONS[kind].members)),
+		fc.constantFrom(...dangerous, ...memberPaths(kind).map((path) => path.split('.')[0]!)),
 		fc.constantFrom(...names).map((each) => each.toUpperCase()),
 		fc.constantFrom(...names),
 		fc.string(),
@@ -198,7 +195,7 @@ describe.each(KINDS)('%s', (kind) => {
 				taken++;
 				const body = merged(kind, value);
 				const read = sent(kind, value);
-				for (const path of memberPaths(OPERATIONS[kind].members)) {
+				for (const path of memberPaths(kind)) {
 					const own = valueAt(someBody(kind), path);
 					assert.deepEqual(valueAt(read, path), own);
 					assert.deepEqual(valueAt(body, path), own);

@@ -11,7 +11,7 @@ import {
 	requireValues,
 	showFor,
 } from '../../nodes/Pay/parameters/parameter';
-import { creditParty } from '../../nodes/Pay/parameters/recipient';
+import { recipientField } from '../../nodes/Pay/parameters/recipient';
 import { externalIdName } from '../../nodes/Pay/parameters/text';
 import { refusalOf } from '../refusal';
 import { OPERATIONS } from '../serviceOperations';
@@ -295,7 +295,7 @@ describe('in a tool', () => {
 
 	test('a member at any depth counts, and a field that is not named does not', () => {
 		const typed = { creditParty: { list: [{ key: '={{ $json.key }}' }] } };
-		expect(refusalOf(() => refuseItemDataInTool(creditParty.fields, typed))?.field).toBe(
+		expect(refusalOf(() => refuseItemDataInTool([recipientField], typed))?.field).toBe(
 			'creditParty',
 		);
 		expect(refusalOf(() => refuseItemDataInTool([amountField], typed))).toBeUndefined();

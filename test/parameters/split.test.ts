@@ -1,9 +1,8 @@
-import { treeOf } from '../../nodes/Pay/parameters/member';
-import { split } from '../../nodes/Pay/parameters/split';
+import { readSplit as readSplitOf } from '../../nodes/Pay/parameters/split';
 import { refusalOf } from '../refusal';
 import { reading } from './reading';
 
-const readSplit = (values: Readonly<Record<string, unknown>>) => split.read(reading(values));
+const readSplit = (values: Readonly<Record<string, unknown>>) => readSplitOf(reading(values));
 const inFields = (recipient: unknown, options = {}) =>
 	readSplit({ specifySplit: 'fields', split: { recipient }, options });
 const inJson = (splitJson: unknown) => readSplit({ specifySplit: 'json', splitJson });
@@ -118,11 +117,4 @@ test.each<{ name: string; recipients: object[]; field: string }>([
 
 test('a recipient of fields is named by its place there', () => {
 	expect(refusalOf(() => inFields([SHOP, {}]))?.field).toBe('split[1].username');
-});
-
-test('a body holds a list of recipients with these two members', () => {
-	expect(split.name).toBe('split');
-	expect(treeOf([split])).toStrictEqual({
-		split: [{ username: 'string', percentageSplit: 'number' }],
-	});
 });

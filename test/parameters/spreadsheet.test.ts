@@ -1,6 +1,6 @@
-import { amount } from '../../nodes/Pay/parameters/member';
-import { creditParty } from '../../nodes/Pay/parameters/recipient';
-import { split } from '../../nodes/Pay/parameters/split';
+import { readAmount } from '../../nodes/Pay/parameters/amount';
+import { readRecipient } from '../../nodes/Pay/parameters/recipient';
+import { readSplit } from '../../nodes/Pay/parameters/split';
 import {
 	documentText,
 	optionalText,
@@ -132,18 +132,18 @@ test.each([
 
 const LEFT = ['#N/A', '=B2', "'551", '5,51199E+12'];
 const read = (typed: Readonly<Record<string, unknown>>) => ({
-	key: () => creditParty.read(reading({ creditParty: { key: typed.text } })),
-	keyType: () => creditParty.read(reading({ creditParty: { key: 'a', keyType: typed.text } })),
-	document: () => creditParty.read(reading({ creditParty: { key: 'a', document: typed.text } })),
+	key: () => readRecipient(reading({ creditParty: { key: typed.text } })),
+	keyType: () => readRecipient(reading({ creditParty: { key: 'a', keyType: typed.text } })),
+	document: () => readRecipient(reading({ creditParty: { key: 'a', document: typed.text } })),
 	username: () =>
-		split.read(
+		readSplit(
 			reading({
 				specifySplit: 'fields',
 				split: { recipient: [{ username: typed.text, percentageSplit: 10 }] },
 			}),
 		),
 	external_id: () => parseExternalId(typed.text, OWN_ID),
-	amount: () => amount.read(reading({ amount: typed.text })),
+	amount: () => readAmount(reading({ amount: typed.text })),
 });
 
 test.each(LEFT)('%s is refused in each field that says who is paid, what or how much', (text) => {

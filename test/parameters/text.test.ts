@@ -11,7 +11,6 @@ import {
 	readMembers,
 	refuseInventedId,
 	withoutEmpty,
-	type TextOfGroup,
 } from '../../nodes/Pay/parameters/text';
 import type { Words } from '../../nodes/Pay/service/contract';
 import { refusalOf } from '../refusal';
@@ -29,8 +28,7 @@ const RECIPIENT_FIELD = { name: 'creditParty', displayName: 'Recipient' };
 const SPLIT_FIELD = { name: 'split', displayName: 'Split Recipients' };
 
 /** A text inside of an object. */
-const textOf = (name: 'key' | 'name', parse = optionalText): TextOfGroup<'key' | 'name'> => ({
-	name,
+const textOf = (name: 'key' | 'name', parse = optionalText) => ({
 	field: { name, displayName: name === 'key' ? 'Key' : 'Name' },
 	parse,
 });

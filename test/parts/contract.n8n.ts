@@ -112,7 +112,7 @@ const FORMS: Record<string, IDataObject> = {
 };
 for (const kind of KINDS) {
 	const form: IDataObject = { ...FULL_FORMS[kind], external_id: '={{ $json.id }}' };
-	if ('amount' in OPERATIONS[kind].members) form.amount = '={{ $json.amount }}';
+	form.amount = '={{ $json.amount }}';
 	FORMS[`a ${OPERATIONS[kind].words.noun} with every field`] = form;
 }
 /** Numbers and identifiers as they come: typed, computed, and as text. */

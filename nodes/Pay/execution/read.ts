@@ -135,7 +135,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			account,
 			accountId: accountIdOf(account),
 			tokenId: tokenIdOf(account),
-			fingerprint: fingerprintOf(account, request, operation.leaves, executionId),
+			fingerprint: fingerprintOf(account, request, operation.meanings, executionId),
 			membersMayChange: holdsExpression(typedMembers(reading.typed)),
 			expectation: postback.expectation,
 			finish: plan.finish,

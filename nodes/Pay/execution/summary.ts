@@ -10,7 +10,7 @@ export type End = Outcome | 'notReached';
 /** The items of a run by what became of them, see `Tally`. */
 export interface Summary {
 	readonly items: number;
-	readonly operation: Pick<ServiceOperation, 'words' | 'members'>;
+	readonly operation: Pick<ServiceOperation, 'words'>;
 	readonly done: ReadonlyArray<{
 		index: number;
 		result: { outcome?: Outcome; external_id?: string };

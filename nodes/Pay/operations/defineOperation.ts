@@ -1,46 +1,54 @@
-import type { IExecuteFunctions, INodeProperties, INodePropertyOptions } from 'n8n-workflow';
+import type {
+	IExecuteFunctions,
+	INodeExecutionData,
+	INodeProperties,
+	INodePropertyOptions,
+} from 'n8n-workflow';
 import type { Account } from '../credential/connection';
-import type { ItemPlan, TypedOptions, RequestOperation } from '../execution/read';
+import type { ItemPlan, RequestOperation, TypedOptions } from '../execution/read';
 import { runRequests } from '../execution/run';
 import { additionalMembersOption, withAdditionalMembers } from '../parameters/additionalMembers';
 import { decimalSignOption } from '../parameters/amount';
 import { LEAVE_BODY, leaveBodyOption } from '../parameters/leaveBody';
-import {
-	bodyOf,
-	fieldsOf,
-	leavesOf,
-	neverEmptyIn,
-	treeOf,
-	type BodyOf,
-	type FormPart,
-} from '../parameters/member';
 import { batchingOption, timeoutOption } from '../parameters/options';
 import { showFor, type ReadParameter } from '../parameters/parameter';
-import type { AgentPermission, Leaf, ServiceOperation, ServiceRequest } from '../service/contract';
+import type { AgentPermission, ServiceOperation, ServiceRequest } from '../service/contract';
 
-/**
- * All that an operation of the service is: its contract, its form, and what is peculiar to it. The body's
- * type follows from the form.
- */
-type Definition<Form extends readonly FormPart[]> = Omit<ServiceOperation, 'members' | 'leaves'> & {
-	/** The sections of docs/service.md that say its members and its path. */
-	sections: { members: string; path: string };
-	resource: string;
-	option: INodePropertyOptions & { value: string };
+/** All that an operation of the service is: what people read of it, its form, and the body that it sends. */
+interface Definition extends ServiceOperation {
+	readonly resource: string;
+	readonly option: INodePropertyOptions & { value: string };
 	/** Items in flight at once unless the user says otherwise. */
-	batchSize: number;
-	form: Form;
+	readonly batchSize: number;
+	/** Its fields in the editor, in their order. */
+	readonly fields: INodeProperties[];
 	/** Options beside those that every operation has. */
-	ownOptions?: INodeProperties[];
-	/** What its accepted items hold beside what all have, with their types, for the editor's preview. */
-	ownOutput?: Readonly<Record<string, Leaf['type']>>;
-	/** What else an item needs: read now, since nothing may fail once its request was sent. */
-	readExtras?: (
+	readonly ownOptions: INodeProperties[];
+	/** The paths of texts that an expression must not leave empty. Others are left out where they are empty. */
+	readonly neverEmpty: string[];
+	/**
+	 * Reads the body of an item, but for `postbackUrl`, which depends on the account and the execution. Single
+	 * values come first, so that errors name simple fields first. @throws InputError
+	 */
+	readonly readBody: (read: ReadParameter) => ServiceRequest;
+	/** Reads what else an item needs: now, since nothing may fail once its request was sent. @throws InputError */
+	readonly readExtras: (
 		read: ReadParameter,
-		body: BodyOf<Form>,
+		body: ServiceRequest,
 		account: Account,
 	) => Omit<ItemPlan, 'request'>;
-};
+}
+
+/** An operation as the Pay node has it. */
+export interface SendingOperation {
+	readonly resource: string;
+	readonly option: Definition['option'];
+	/** Its fields and options, as the editor shows them for this operation alone. */
+	readonly description: INodeProperties[];
+	readonly requestOperation: RequestOperation;
+	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
+	readonly receive?: undefined;
+}
 
 function permissionOption({ name, displayName, description }: AgentPermission): INodeProperties {
 	return {
@@ -54,36 +62,23 @@ function permissionOption({ name, displayName, description }: AgentPermission): 
 }
 
 /** The options of an operation, in the order of their names. */
-function optionsOf(
-	agentPermission: ServiceOperation['agentPermission'],
-	batchSize: number,
-	ownOptions: INodeProperties[],
-): INodeProperties[] {
+function optionsOf({ agentPermission, batchSize, ownOptions }: Definition): INodeProperties[] {
 	const options = [
 		additionalMembersOption,
 		batchingOption(batchSize),
+		decimalSignOption,
 		leaveBodyOption,
 		timeoutOption,
-		decimalSignOption,
 		...ownOptions,
 	];
 	if (agentPermission !== 'not needed') options.push(permissionOption(agentPermission));
 	return options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
 }
 
-/**
- * An operation as the Pay node has it: its fields, how a body is read, and what it does. Everything else
- * that knows of an operation takes it from here.
- */
-export function defineOperation<const Form extends readonly [FormPart, ...FormPart[]]>(
-	definition: Definition<Form>,
-) {
-	const { kind, path, isMoneyOut, agentPermission, resource, option, batchSize, form } = definition;
-	const { ownOptions = [], ownOutput = {}, readExtras } = definition;
-	const leaves = leavesOf(form);
-	const members = treeOf(form);
-	const fields = fieldsOf(form);
-	const options = optionsOf(agentPermission, batchSize, ownOptions);
+/** Makes an operation of the Pay node: its fields, how an item is read, and what it does. */
+export function defineOperation(definition: Definition): SendingOperation {
+	const { resource, option, fields, meanings, agentPermission } = definition;
+	const options = optionsOf(definition);
 	const optionsField: INodeProperties = {
 		displayName: 'Options',
 		name: 'options',
@@ -95,47 +90,34 @@ export function defineOperation<const Form extends readonly [FormPart, ...FormPa
 		options,
 	};
 	const description = showFor([...fields, optionsField], resource, option.value);
-	const readRequest = (read: ReadParameter) => {
-		const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
-		const body = bodyOf(form, read);
-		return withAdditionalMembers(body, additionalMembers, { members, description: fields });
-	};
 	const permission = agentPermission === 'not needed' ? undefined : agentPermission.name;
 	const requestOperation: RequestOperation = {
-		kind,
-		path,
-		isMoneyOut,
-		agentPermission,
+		kind: definition.kind,
+		path: definition.path,
 		words: definition.words,
-		batchSize,
-		members,
-		leaves,
+		isMoneyOut: definition.isMoneyOut,
+		agentPermission,
+		meanings,
+		batchSize: definition.batchSize,
 		description,
 		// The permission for agents is not among them: where it is an expression, another error says so.
 		fixedOptions: options.filter((each) => each.noDataExpression && each.name !== permission),
 		// What was typed as Additional Members is there to be sent.
-		neverEmpty: new Set([...neverEmptyIn(form), 'options.additionalMembers']),
+		neverEmpty: new Set([...definition.neverEmpty, 'options.additionalMembers']),
 		readPlan: (read, account) => {
-			const request = readRequest(read);
-			const extras = readExtras?.(read, request, account);
-			return {
-				request: request as ServiceRequest & typeof request,
-				hint: extras?.hint,
-				finish: extras?.finish,
-			};
+			const { additionalMembers } = (read('options') ?? {}) as TypedOptions;
+			const body = definition.readBody(read);
+			const form = { meanings, description: fields };
+			const request = withAdditionalMembers(body, additionalMembers, form);
+			const { hint, finish } = definition.readExtras(read, request, account);
+			return { request, hint, finish };
 		},
 	};
-	const execute = async (context: IExecuteFunctions) =>
-		await runRequests(context, requestOperation);
 	return {
 		resource,
 		option,
-		sections: definition.sections,
-		requestOperation,
-		readRequest,
 		description,
-		execute,
-		form,
-		ownOutput,
+		requestOperation,
+		execute: async (context) => await runRequests(context, requestOperation),
 	};
 }

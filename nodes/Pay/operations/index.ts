@@ -7,86 +7,60 @@ import type {
 	IWebhookFunctions,
 	IWebhookResponseData,
 } from 'n8n-workflow';
-import type { RequestOperation } from '../execution/read';
 import { failAll } from '../execution/report/n8nError';
 import { InputError } from '../inputError';
-import type { FormPart } from '../parameters/member';
-import type { ReadParameter } from '../parameters/parameter';
-import type { ServiceRequest } from '../service/contract';
+import type { SendingOperation } from './defineOperation';
 import { createPayment } from './payment/create.operation';
 import { createQrCode } from './qrCode/create.operation';
 import { waitForPostback } from './wait';
 
-/** An operation of the Pay node: what the editor shows of it, and what it does. */
-interface NodeOperation {
+/** An operation that sends nothing. */
+interface SilentOperation {
 	option: INodePropertyOptions & { value: string };
 	description: INodeProperties[];
-	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
-}
-
-/** One that sends nothing. */
-interface SilentOperation extends NodeOperation {
 	requestOperation?: undefined;
+	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
 	/** Takes a call to the resume URL of an execution that waits in this operation. */
 	receive?(context: IWebhookFunctions): Promise<IWebhookResponseData>;
 }
 
-/** One that sends requests to the service. */
-interface SendingOperation extends NodeOperation {
-	resource: string;
-	/** The sections of docs/service.md that say its members and its path. */
-	sections: { members: string; path: string };
-	requestOperation: RequestOperation;
-	/** What its items hold beside what all have. */
-	ownOutput: Readonly<Record<string, 'string' | 'number'>>;
-	/** Reads the body of an item. @throws InputError */
-	readRequest(read: ReadParameter): ServiceRequest;
-	/** With the examples of its members, of which documents and tests are made. */
-	form: readonly FormPart[];
-	receive?: undefined;
-}
-
 type Operation = SilentOperation | SendingOperation;
 
-interface Resource extends INodePropertyOptions {
+/** A resource of the node, which has one operation. */
+interface Resource {
+	name: string;
 	value: string;
-	operations: Operation[];
-	/** Saved workflows do not hold what is the default, so it stays the same for good. */
-	defaultOperation: Operation;
+	description: string;
+	operation: Operation;
 }
 
-/** All resources and operations; adding one touches its own file and this list. */
+/** All resources, in the order of the editor. */
 export const resources: Resource[] = [
 	{
 		name: 'Payment',
 		value: 'payment',
 		description: 'Money that goes out to a payment key',
-		operations: [createPayment],
-		defaultOperation: createPayment,
+		operation: createPayment,
 	},
 	{
 		name: 'Postback',
 		value: 'postback',
 		description: 'Status notification from the service',
-		operations: [waitForPostback],
-		defaultOperation: waitForPostback,
+		operation: waitForPostback,
 	},
 	{
 		name: 'QR Code',
 		value: 'qrCode',
 		description: 'Money that comes in from a customer',
-		operations: [createQrCode],
-		defaultOperation: createQrCode,
+		operation: createQrCode,
 	},
 ];
 
 /** The operations that send something to the service. */
-export const sendingOperations: SendingOperation[] = resources
-	.flatMap(({ operations }) => operations)
-	.filter((operation): operation is SendingOperation => operation.requestOperation !== undefined);
+export const sendingOperations: SendingOperation[] = [createPayment, createQrCode];
 
 /** The resources of which something is sent to the service. */
-const resourcesThatSend = [...new Set(sendingOperations.map(({ resource }) => resource))];
+const resourcesThatSend = sendingOperations.map(({ resource }) => resource);
 
 /**
  * What sends needs a credential; a wait may have one, to check the service's signature. n8n itself reads
@@ -118,11 +92,10 @@ export function findOperation(resource: string, operationName: string): Operatio
 		const names = resources.map(({ value }) => value).join(', ');
 		throw new InputError('resource', `There is no resource "${resource}", only ${names}`, CHOOSE);
 	}
-	const { operations } = foundResource;
-	const found = operations.find(({ option }) => option.value === operationName);
-	if (found !== undefined) return found;
-	const names = operations.map(({ option }) => option.value).join(', ');
-	const what = `There is no operation "${operationName}" of "${resource}", only ${names}`;
+	const { operation } = foundResource;
+	const { value } = operation.option;
+	if (value === operationName) return operation;
+	const what = `There is no operation "${operationName}" of "${resource}", only ${value}`;
 	throw new InputError('operation', what, CHOOSE);
 }
 
@@ -158,12 +131,13 @@ export const properties: INodeProperties[] = [
 		default: 'qrCode',
 	},
 	...resources.map(
-		({ value, operations, defaultOperation }): INodeProperties => ({
+		({ value, operation }): INodeProperties => ({
 			...operationField,
 			displayOptions: { show: { resource: [value] } },
-			options: operations.map(({ option }) => option),
-			default: defaultOperation.option.value,
+			options: [operation.option],
+			// Saved workflows do not hold what is the default, so it stays the same for good.
+			default: operation.option.value,
 		}),
 	),
-	...resources.flatMap(({ operations }) => operations.flatMap(({ description }) => description)),
+	...resources.flatMap(({ operation }) => operation.description),
 ];

@@ -3,7 +3,7 @@ import { resources } from './index';
 /** What the canvas says of an operation. */
 interface Caption {
 	name: string;
-	/** Whether it sends something: n8n keeps what was typed for another operation. */
+	/** Whether it has such a field: n8n keeps what was typed for another operation. */
 	hasAmount: boolean;
 	hasRecipient: boolean;
 }
@@ -11,16 +11,15 @@ interface Caption {
 /** The captions of all operations, by the resource and the operation with a space between them. */
 function captions(): Record<string, Caption> {
 	const all: Record<string, Caption> = {};
-	for (const { value, operations } of resources) {
-		for (const { option, requestOperation } of operations) {
-			const name = requestOperation?.words.noun ?? option.action ?? option.name;
-			const { amount, creditParty } = requestOperation?.members ?? {};
-			all[`${value} ${option.value}`] = {
-				name: name.charAt(0).toUpperCase() + name.slice(1),
-				hasAmount: amount !== undefined,
-				hasRecipient: creditParty !== undefined,
-			};
-		}
+	for (const { value, operation } of resources) {
+		const { option, requestOperation } = operation;
+		const name = requestOperation?.words.noun ?? option.action ?? option.name;
+		const meanings = requestOperation?.meanings ?? {};
+		all[`${value} ${option.value}`] = {
+			name: name.charAt(0).toUpperCase() + name.slice(1),
+			hasAmount: Object.hasOwn(meanings, 'amount'),
+			hasRecipient: Object.hasOwn(meanings, 'creditParty.key'),
+		};
 	}
 	return all;
 }

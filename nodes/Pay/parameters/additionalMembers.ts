@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import { isJsonObject, isTooDeep, parseTypedJson } from '../json';
-import { isTree, type MemberTree } from '../service/contract';
+import type { Meanings } from '../service/contract';
 import { fieldAt, labelOf, wrongField } from './label';
 import { mayBeExpression } from './parameter';
 import { refuseLeftover, refuseTypedExpression, withoutEmpty } from './text';
@@ -87,19 +87,35 @@ export const holdsExpression = (typedMembers: unknown) =>
 const stepOf = (name: string) => (/[.[\]"]/.test(name) ? JSON.stringify(name) : name);
 
 /**
+ * The form's members below a path, which is empty or has a point at its end: whether each is a value, or a group
+ * with members inside.
+ */
+function formMembersAt(path: string, meanings: Meanings): Map<string, 'value' | 'group'> {
+	const members = new Map<string, 'value' | 'group'>();
+	for (const each of Object.keys(meanings)) {
+		if (!each.startsWith(path)) continue;
+		const [name = '', inside] = each.slice(path.length).split('.');
+		// Nothing is added to the entries of a list, so it counts as a value.
+		const isGroup = inside !== undefined && !name.endsWith('[]');
+		members.set(name.replace('[]', ''), isGroup ? 'group' : 'value');
+	}
+	return members;
+}
+
+/**
  * The paths of all single values of a body that the form does not set, as `creditParty.taxId`, or `tags[]` in
  * a list. An object or a list without any is one itself.
- * @param formMembers the form's members at this level
  * @param path where this level stands: empty, or with a point at its end
  */
-export function addedPaths(body: object, formMembers: MemberTree, path = ''): string[] {
+export function addedPaths(body: object, meanings: Meanings, path = ''): string[] {
+	const formMembers = formMembersAt(path, meanings);
 	const paths: string[] = [];
 	for (const [name, value] of Object.entries(body)) {
-		const group = groupAt(formMembers, name);
-		if (group !== undefined && isJsonObject(value)) {
-			paths.push(...addedPaths(value, group, `${path}${name}.`));
-		} else if (!Object.hasOwn(formMembers, name)) {
+		const formMember = formMembers.get(name);
+		if (formMember === undefined) {
 			paths.push(...pathsBelow(value, path + stepOf(name)));
+		} else if (formMember === 'group' && isJsonObject(value)) {
+			paths.push(...addedPaths(value, meanings, `${path}${name}.`));
 		}
 	}
 	return paths;
@@ -116,24 +132,10 @@ function pathsBelow(value: unknown, path: string): string[] {
 	);
 }
 
-/** A form: the members that it sets, and the fields that errors call them by. */
+/** A form: the values that it sets, and the fields that errors call them by. */
 interface FormMembers {
-	readonly members: MemberTree;
+	readonly meanings: Meanings;
 	readonly description: readonly INodeProperties[];
-}
-
-/**
- * The form's own member that an added one is, or that a lenient service may take it for.
- * @param formMembers the form's members at this level
- */
-function formMemberOf(name: string, formMembers: MemberTree): string | undefined {
-	return Object.keys(formMembers).find((each) => lenientName(each) === lenientName(name));
-}
-
-/** The form's members inside one of its members; undefined where that has none, or is not the form's. */
-function groupAt(formMembers: MemberTree, name: string): MemberTree | undefined {
-	const member = Object.hasOwn(formMembers, name) ? formMembers[name] : undefined;
-	return isTree(member) ? member : undefined;
 }
 
 /** Refuses a recipient where the form has no field for one, as that of a charge. Throws an InputError. */
@@ -146,25 +148,23 @@ function refuseRecipient(name: string): void {
 }
 
 /** Refuses a member that the form sets, or that a service may take for one of those. Throws an InputError. */
-function refuseMember(
-	name: string,
-	value: unknown,
-	path: string,
-	formMembers: MemberTree,
-	description: FormMembers['description'],
-): void {
+function refuseMember(name: string, value: unknown, path: string, form: FormMembers): void {
 	const at = path + name;
 	const wrongMember = (what: string, advice: string) =>
 		wrongMembers(`${LABEL} holds "${at}", which ${what}`, advice);
 	if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
-	const formMember = formMemberOf(name, formMembers);
+	const formMembers = formMembersAt(path, form.meanings);
+	// A lenient service may take one name for the other.
+	const formMember = [...formMembers.keys()].find(
+		(each) => lenientName(each) === lenientName(name),
+	);
 	if (formMember === undefined) {
 		if (path === '') refuseRecipient(name);
 		return;
 	}
 	const ownPath = path + formMember;
-	if (!isTree(formMembers[formMember])) {
-		const label = labelOf(fieldAt(description, ownPath));
+	if (formMembers.get(formMember) === 'value') {
+		const label = labelOf(fieldAt(form.description, ownPath));
 		throw wrongMember('has a field of its own', `Remove it there and use the field ${label}.`);
 	}
 	if (formMember !== name) {
@@ -178,24 +178,17 @@ function refuseMember(
 
 /**
  * Adds members to those of a body, at any depth. Throws an InputError.
- * @param formMembers the form's members at this level
  * @param path where this level stands: empty, or with a point at its end
  */
-function merge(
-	body: Members,
-	added: Members,
-	formMembers: MemberTree,
-	path: string,
-	description: FormMembers['description'],
-): Members {
+function merge(body: Members, added: Members, path: string, form: FormMembers): Members {
 	const merged = new Map(Object.entries(body));
+	const formMembers = formMembersAt(path, form.meanings);
 	for (const [name, value] of Object.entries(added)) {
-		refuseMember(name, value, path, formMembers, description);
+		refuseMember(name, value, path, form);
 		const present = merged.get(name);
-		const group = groupAt(formMembers, name);
-		if (isJsonObject(value) && (group !== undefined || isJsonObject(present))) {
+		if (isJsonObject(value) && (formMembers.get(name) === 'group' || isJsonObject(present))) {
 			const inside = isJsonObject(present) ? present : {};
-			merged.set(name, merge(inside, value, group ?? {}, `${path}${name}.`, description));
+			merged.set(name, merge(inside, value, `${path}${name}.`, form));
 		} else {
 			merged.set(name, value);
 		}
@@ -205,7 +198,7 @@ function merge(
 
 /**
  * A body without empty members, with {@link additionalMembersOption} merged; throws an InputError.
- * @param form which members it sets, and what it calls them
+ * @param form which values it sets, and what it calls them
  */
 export function withAdditionalMembers<T extends object>(
 	body: T,
@@ -213,5 +206,5 @@ export function withAdditionalMembers<T extends object>(
 	form: FormMembers,
 ): T {
 	const members = { ...withoutEmpty(body) };
-	return merge(members, parseMembers(value), form.members, '', form.description) as T;
+	return merge(members, parseMembers(value), '', form) as T;
 }

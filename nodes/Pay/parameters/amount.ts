@@ -42,6 +42,11 @@ export function readDecimalSign(read: ReadParameter): DecimalSign {
 	return parseChoice(decimalSign, decimalSignOption, DECIMAL_SIGNS, CHOOSE_UNDER_OPTIONS);
 }
 
+/** Reads the amount of an item, with its Decimal Sign; throws an InputError. */
+export function readAmount(read: ReadParameter): number {
+	return parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) });
+}
+
 /** How an amount is read. */
 interface AmountRules {
 	/** A percentage may be 0, and a third of 100 has decimals without end. */

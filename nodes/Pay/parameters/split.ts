@@ -2,7 +2,6 @@ import type { INodeProperties } from 'n8n-workflow';
 import { parseTypedJson } from '../json';
 import { parseAmount, readDecimalSign, type DecimalSign } from './amount';
 import { fieldInside, wrongField, type NamedField } from './label';
-import type { BodyMember } from './member';
 import { parseChoice, type ReadParameter } from './parameter';
 import { documentedMembers, parseIdentifier } from './text';
 
@@ -69,6 +68,9 @@ const jsonField: INodeProperties = {
 	description: 'Recipients as a list, for example [{ "username": "…", "percentageSplit": 10 }]',
 };
 
+/** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
+export const splitFields: INodeProperties[] = [specifySplitField, recipientsField, jsonField];
+
 /** Reads one recipient of a list, which is called by its place there. */
 function readRecipient(
 	value: unknown,
@@ -123,7 +125,7 @@ function readRecipients(value: unknown, field: NamedField, read: ReadParameter):
 }
 
 /** Reads the recipients; undefined without a split. Throws an InputError. */
-function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
+export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	const typedWay = read('specifySplit');
 	if (typedWay === undefined) return undefined;
 	switch (parseChoice(typedWay, specifySplitField, WAYS_TO_ENTER)) {
@@ -135,38 +137,3 @@ function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 			return readRecipients(readSplitJson(read('splitJson')), jsonField, read);
 	}
 }
-
-/** The recipients who share the amount of a QR code (section 2.1), typed in fields or as JSON. */
-export const split: BodyMember<'split', SplitRecipient[] | undefined> = {
-	name: 'split',
-	fields: [specifySplitField, recipientsField, jsonField],
-	leaves: [
-		{ path: 'split[].username', type: 'string', means: 'recipient' },
-		{ path: 'split[].percentageSplit', type: 'number', means: 'identity' },
-	],
-	examples: [
-		{
-			typed: {
-				specifySplit: 'fields',
-				split: {
-					recipient: [
-						{ username: 'shop', percentageSplit: '12.5' },
-						{ username: 'courier', percentageSplit: '87.5' },
-					],
-				},
-			},
-			sent: [
-				{ username: 'shop', percentageSplit: 12.5 },
-				{ username: 'courier', percentageSplit: 87.5 },
-			],
-		},
-		{
-			typed: {
-				specifySplit: 'json',
-				splitJson: '[{ "username": "shop", "percentageSplit": 10 }]',
-			},
-			sent: [{ username: 'shop', percentageSplit: 10 }],
-		},
-	],
-	read: readSplit,
-};

@@ -44,6 +44,21 @@ export const externalIdField: INodeProperties = {
 		'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
 };
 
+/**
+ * The field of `payerQuestion` (sections 2.1 and 2.2).
+ * @param example what the empty field shows, as of an order or an invoice
+ */
+export function payerQuestionField(example: string): INodeProperties {
+	return {
+		displayName: 'Description',
+		name: 'payerQuestion',
+		type: 'string',
+		default: '',
+		placeholder: `e.g. ${example}`,
+		description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
+	};
+}
+
 /** What a failed expression leaves behind when it is turned into text. */
 const LEFTOVER = /^(?:undefined|null|NaN|Invalid Date(?:Time)?)$|\[object Object\]|__UNKNOWN__/;
 
@@ -274,8 +289,7 @@ export function documentedMembers(
 }
 
 /** A text inside of an object: its field, and how it is read. */
-export interface TextOfGroup<Name extends string> {
-	readonly name: Name;
+interface TextOfGroup {
 	readonly field: NamedField;
 	readonly parse: typeof optionalText;
 }
@@ -285,23 +299,25 @@ export interface TextOfGroup<Name extends string> {
  * it. A failed expression must not drop what it was to fill, so only an empty text is left out, and an
  * InputError thrown for a member without a value.
  */
-export function readMembers<Name extends string>(
+export function readMembers(
 	value: unknown,
 	field: NamedField,
-	texts: ReadonlyArray<TextOfGroup<Name>>,
-): Partial<Record<Name, string>> | undefined {
-	const names = texts.map(({ name }) => name);
+	texts: readonly TextOfGroup[],
+): Record<string, string> | undefined {
+	const names = texts.map((text) => text.field.name);
 	const others = 'Others go into Additional Members under Options.';
 	const members = documentedMembers(value, field, names, 'Fill in the fields of the form.', others);
-	const read: Partial<Record<Name, string>> = {};
+	const read: Record<string, string> = {};
 	for (const text of texts) {
-		if (!Object.hasOwn(members, text.name)) continue;
-		const member = members[text.name];
+		const { name } = text.field;
+		if (!Object.hasOwn(members, name)) continue;
+		const member = members[name];
 		const memberField = fieldInside(field.name, text.field);
 		if (member === undefined || member === null) refuseLeftover(String(member), memberField);
-		read[text.name] = text.parse(member, memberField);
+		const parsed = text.parse(member, memberField);
+		if (parsed !== undefined) read[name] = parsed;
 	}
-	return withoutEmpty(read);
+	return Object.keys(read).length === 0 ? undefined : read;
 }
 
 /** The object without its empty members, or undefined when none is left. */

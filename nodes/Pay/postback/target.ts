@@ -1,7 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../inputError';
 import type { StatusWords } from '../service/postbackState';
-import type { BodyMember } from '../parameters/member';
 import { parseChoice, type ReadParameter } from '../parameters/parameter';
 import type { Expectation } from './expectation';
 import {
@@ -43,7 +42,8 @@ const postbackField: INodeProperties = {
 	description: 'Where the service sends its status notifications about this item',
 };
 
-const targetFields: INodeProperties[] = [
+/** The fields of `postbackUrl` (sections 2.1, 2.2, 6), which {@link readPostbackTarget} reads. */
+export const postbackFields: INodeProperties[] = [
 	postbackField,
 	{
 		displayName: 'Postback URL',
@@ -57,24 +57,6 @@ const targetFields: INodeProperties[] = [
 			'URL that receives the notifications, for example the Production URL of a Pay Trigger',
 	},
 ];
-
-/** `postbackUrl` (sections 2.1, 2.2, 6). It depends on the account, see {@link readPostbackTarget}. */
-export const postbackUrl: BodyMember<'postbackUrl', undefined> = {
-	name: 'postbackUrl',
-	fields: targetFields,
-	// One to the execution that waits differs with each try.
-	leaves: [{ path: 'postbackUrl', type: 'string', means: 'control' }],
-	examples: [
-		{
-			typed: {
-				postback: 'url',
-				postbackUrl: 'https://n8n.example.com/webhook/x/postback',
-			},
-			sent: 'https://n8n.example.com/webhook/x/postback',
-		},
-	],
-	read: () => undefined,
-};
 
 const TARGETS = ['credential', 'none', 'resume', 'url'] as const;
 

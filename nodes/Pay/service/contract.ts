@@ -1,16 +1,3 @@
-/** What a member holds: a text, a number, a list, or members of its own. */
-export type Member = 'string' | 'number' | readonly [MemberTree] | MemberTree;
-
-/** Members by name. */
-export interface MemberTree {
-	readonly [name: string]: Member;
-}
-
-/** Whether a member is an object with members of its own. */
-export function isTree(member: Member | undefined): member is MemberTree {
-	return typeof member === 'object' && !Array.isArray(member);
-}
-
 /**
  * What a value of a body means. What code does with the value follows from it, and from nothing else:
  *
@@ -24,15 +11,13 @@ export function isTree(member: Member | undefined): member is MemberTree {
  */
 export type Meaning = 'recipient' | 'amount' | 'identity' | 'text' | 'control';
 
-/** A single value that a body may hold. */
-export interface Leaf {
-	/** Where it stands, as `amount`, `creditParty.key`, or `split[].username` in each entry of a list. */
-	readonly path: string;
-	readonly type: 'string' | 'number';
-	readonly means: Meaning;
-}
+/**
+ * What each value of a body means, by its path: `amount`, `creditParty.key`, or `split[].username` in each
+ * entry of a list.
+ */
+export type Meanings = Readonly<Record<string, Meaning>>;
 
-/** All values of a body at the path of a {@link Leaf}. */
+/** All values of a body at a path as {@link Meanings} has it. */
 export function valuesAt(body: unknown, path: string): unknown[] {
 	let values: unknown[] = [body];
 	for (const step of path.split('.')) {
@@ -94,10 +79,8 @@ export interface ServiceOperation {
 	 */
 	readonly isMoneyOut: boolean;
 	readonly agentPermission: AgentPermission | 'not needed';
-	/** The members of its body (sections 2.1 and 2.2), each of which has a field in the editor. */
-	readonly members: MemberTree;
-	/** The single values of its body, with what they mean. */
-	readonly leaves: readonly Leaf[];
+	/** Of its body (sections 2.1 and 2.2): each value has a field in the editor. */
+	readonly meanings: Meanings;
 }
 
 /** Who receives a payment, as far as the account's limits ask. */

@@ -4,7 +4,7 @@ import {
 	fingerprintOf,
 	tokenIdOf,
 } from '../../../nodes/Pay/execution/ledger/fingerprint';
-import type { Leaf, Meaning, ServiceRequest } from '../../../nodes/Pay/service/contract';
+import type { Meaning, Meanings, ServiceRequest } from '../../../nodes/Pay/service/contract';
 import { OPERATIONS } from '../../serviceOperations';
 
 const PASTED = {
@@ -18,13 +18,9 @@ const FETCHED = {
 } as Account;
 const otherClient = (clientId: string, clientSecret: string) =>
 	({ ...PASTED, token: { clientCredentials: { clientId, clientSecret } } }) as Account;
-const { leaves: LEAVES } = OPERATIONS.payment;
-/** Leaves that say nothing, so that one alone is looked at. */
-const ALL_BUT: Leaf[] = ['day', 'group.day', 'list[].day'].map((path) => ({
-	path,
-	type: 'string',
-	means: 'text',
-}));
+const { meanings: MEANINGS } = OPERATIONS.payment;
+/** Values that identify nothing, so that one alone is looked at. */
+const NOTHING: Meanings = { day: 'text', 'group.day': 'text', 'list[].day': 'text' };
 const REQUEST = { external_id: 'order-1', amount: 5, payerQuestion: 'Thanks' };
 
 test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
@@ -66,7 +62,7 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 	},
 ])('with $name it is the same account: $expected', ({ one, other, expected }) => {
 	expect(accountIdOf(one) === accountIdOf(other)).toBe(expected);
-	const fingerprints = [one, other].map((account) => fingerprintOf(account, REQUEST, LEAVES));
+	const fingerprints = [one, other].map((account) => fingerprintOf(account, REQUEST, MEANINGS));
 	expect(fingerprints[0] === fingerprints[1]).toBe(expected);
 });
 
@@ -108,8 +104,8 @@ test.each<{ name: string; changed: object; expected: boolean }>([
 		expected: false,
 	},
 ])('with $name it is the same request: $expected', ({ changed, expected }) => {
-	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, LEAVES);
-	expect(other === fingerprintOf(PASTED, REQUEST, LEAVES)).toBe(expected);
+	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, MEANINGS);
+	expect(other === fingerprintOf(PASTED, REQUEST, MEANINGS)).toBe(expected);
 });
 
 test.each<{ means: Meaning; isSame: boolean }>([
@@ -119,8 +115,7 @@ test.each<{ means: Meaning; isSame: boolean }>([
 	{ means: 'text', isSame: true },
 	{ means: 'control', isSame: true },
 ])('whether another value that means $means is the same request: $isSame', ({ means, isSame }) => {
-	for (const path of ['day', 'group.day', 'list[].day']) {
-		const leaves: Leaf[] = [{ path, type: 'string', means }];
+	for (const path of Object.keys(NOTHING)) {
 		const fingerprintWith = (day: string) =>
 			fingerprintOf(
 				PASTED,
@@ -131,22 +126,23 @@ test.each<{ means: Meaning; isSame: boolean }>([
 					group: { day, other: 1 },
 					list: [{ day }],
 				} as ServiceRequest,
-				[...leaves, ...ALL_BUT.filter((leaf) => leaf.path !== path)],
+				{ ...NOTHING, [path]: means },
 			);
 		expect(fingerprintWith('1') === fingerprintWith('2')).toBe(isSame);
 	}
 });
 
 test('what the form lacks tells requests apart, also beside what does not', () => {
-	const leaves: Leaf[] = [{ path: 'group.note', type: 'string', means: 'text' }];
+	const meanings: Meanings = { 'group.note': 'text' };
 	const fingerprintWith = (group: object) =>
-		fingerprintOf(PASTED, { external_id: 'a', amount: 1, group } as ServiceRequest, leaves);
+		fingerprintOf(PASTED, { external_id: 'a', amount: 1, group } as ServiceRequest, meanings);
 	expect(fingerprintWith({ note: 'x', bank: 1 })).toBe(fingerprintWith({ note: 'y', bank: 1 }));
 	expect(fingerprintWith({ note: 'x', bank: 1 })).not.toBe(fingerprintWith({ note: 'x', bank: 2 }));
 });
 
 test('a request whose answer belongs to one execution is another one in the next', () => {
-	const inExecution = (executionId?: string) => fingerprintOf(PASTED, REQUEST, LEAVES, executionId);
+	const inExecution = (executionId?: string) =>
+		fingerprintOf(PASTED, REQUEST, MEANINGS, executionId);
 	expect(inExecution('1')).toBe(inExecution('1'));
 	expect(inExecution('2')).not.toBe(inExecution('1'));
 	expect(inExecution()).not.toBe(inExecution('1'));

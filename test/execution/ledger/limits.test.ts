@@ -12,14 +12,14 @@ import { unitsOf } from '../../../nodes/Pay/service/amounts';
 import type { Ready } from '../../../nodes/Pay/execution/item';
 import type { Limits } from '../../../nodes/Pay/credential/limits';
 import { InputError } from '../../../nodes/Pay/inputError';
-import type { Leaf, ServiceRequest } from '../../../nodes/Pay/service/contract';
+import type { Meanings, ServiceRequest } from '../../../nodes/Pay/service/contract';
 import { OPERATIONS } from '../../serviceOperations';
 import { ledgerOf } from '../ledgerOf';
 
 /** A ledger of payments whose form has some values more. */
-const ledgerWith = (more: Leaf[]) => {
+const ledgerWith = (more: Meanings) => {
 	const { payment } = OPERATIONS;
-	return ledgerOf({}, { operation: { ...payment, leaves: [...payment.leaves, ...more] } });
+	return ledgerOf({}, { operation: { ...payment, meanings: { ...payment.meanings, ...more } } });
 };
 
 /** An item as limits look at it. */
@@ -153,11 +153,7 @@ describe('only listed recipients are paid', () => {
 	});
 
 	test('every other value of the form that says where the money goes must be listed, too', () => {
-		const more: Leaf[] = [
-			{ path: 'account', type: 'string', means: 'recipient' },
-			{ path: 'parts[].to', type: 'string', means: 'recipient' },
-			{ path: 'label', type: 'string', means: 'identity' },
-		];
+		const more: Meanings = { account: 'recipient', 'parts[].to': 'recipient', label: 'identity' };
 		const refusedWith = (request: object) =>
 			refused([item({ creditParty, ...request }, limits)], ledgerWith(more));
 		const listed = 'a@example.com';
@@ -223,7 +219,7 @@ describe('the payments of one execution', () => {
 	});
 
 	test('count every amount of the form', () => {
-		const tip: Leaf[] = [{ path: 'tip', type: 'number', means: 'amount' }];
+		const tip: Meanings = { tip: 'amount' };
 		const both = { highestSum: 100, highestPayment: 50 };
 		const ledger = ledgerWith(tip);
 		const before = item({ amount: 40, tip: 9.5 }, both, { index: 0 });

@@ -1,7 +1,7 @@
 import { createHash } from 'crypto';
 import type { Account } from '../../credential/connection';
 import { isJsonObject } from '../../json';
-import type { Leaf, Meaning, ServiceRequest } from '../../service/contract';
+import type { Meaning, Meanings, ServiceRequest } from '../../service/contract';
 
 function shortHash(values: unknown[]): string {
 	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
@@ -39,8 +39,8 @@ const IDENTIFIES: Record<Meaning, boolean> = {
 
 /**
  * What tells a request from another, in a value of its body.
- * @param path where the value stands, as a leaf has it; empty for the body
- * @param ignored the paths of leaves that do not identify it
+ * @param path where the value stands, as its meaning has it; empty for the body
+ * @param ignored the paths of values that do not identify it
  */
 function identifyingPart(value: unknown, path: string, ignored: ReadonlySet<string>): unknown {
 	if (Array.isArray(value)) {
@@ -63,11 +63,13 @@ function identifyingPart(value: unknown, path: string, ignored: ReadonlySet<stri
 export function fingerprintOf(
 	account: Account,
 	request: ServiceRequest,
-	leaves: readonly Leaf[],
+	meanings: Meanings,
 	executionId?: string,
 ): string {
 	const ignored = new Set<string>();
-	for (const { path, means } of leaves) if (!IDENTIFIES[means]) ignored.add(path);
+	for (const [path, means] of Object.entries(meanings)) {
+		if (!IDENTIFIES[means]) ignored.add(path);
+	}
 	const identifying = [...identityOf(account), identifyingPart(request, '', ignored)];
 	if (executionId !== undefined) identifying.push(executionId);
 	return shortHash(identifying);

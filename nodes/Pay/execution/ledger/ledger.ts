@@ -37,10 +37,7 @@ export interface Ledger {
 	readonly attempts: Attempts;
 	/** What may have gone out, account by account. */
 	readonly paid: Outlay[];
-	readonly operation: Pick<
-		ServiceOperation,
-		'kind' | 'isMoneyOut' | 'members' | 'leaves' | 'words'
-	>;
+	readonly operation: Pick<ServiceOperation, 'kind' | 'isMoneyOut' | 'meanings' | 'words'>;
 	readonly executionId: string;
 	readonly node: string;
 	/** The number of the node's run: loops run a node several times. */

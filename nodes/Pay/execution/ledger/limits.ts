@@ -46,11 +46,11 @@ function refusalOf(ledger: Ledger, item: Ready): InputError | undefined {
 function refusalByRecipients(
 	recipients: ReadonlySet<string>,
 	{ request }: Ready,
-	{ leaves }: Ledger['operation'],
+	{ meanings }: Ledger['operation'],
 ): InputError | undefined {
 	const { creditParty = {} } = request;
 	if (!isListed(recipients, creditParty)) return otherRecipient(creditParty);
-	for (const { path, means } of leaves) {
+	for (const [path, means] of Object.entries(meanings)) {
 		if (means !== 'recipient' || KEY_AND_TYPE.includes(path)) continue;
 		for (const value of valuesAt(request, path)) {
 			if (!recipients.has(String(value))) return alsoOtherRecipient(path, String(value));
@@ -67,11 +67,11 @@ function refusalByRecipients(
 function refusalByMembers(
 	variable: ReadonlySet<string>,
 	{ request, membersMayChange: mayChange }: Ready,
-	{ members }: Ledger['operation'],
+	{ meanings }: Ledger['operation'],
 ): InputError | undefined {
 	// Refused before the first item that has one, and not with it.
 	if (mayChange && variable.size === 0) return membersMayChange();
-	for (const path of addedPaths(request, members)) {
+	for (const path of addedPaths(request, meanings)) {
 		if (variable.has(path)) continue;
 		if (path.startsWith('creditParty.')) return moreInRecipient(path);
 		if (mayChange) return membersMayChange(path);

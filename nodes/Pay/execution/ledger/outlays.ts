@@ -1,5 +1,5 @@
 import { unitsOf } from '../../service/amounts';
-import { valuesAt, type Leaf } from '../../service/contract';
+import { valuesAt, type Meanings } from '../../service/contract';
 import type { Ready } from '../item';
 
 /* What may have gone out in an execution, for the Highest Sum per Execution of its accounts. */
@@ -49,11 +49,11 @@ export function sumOf(outlays: Outlays, item: ItemAccount): bigint {
 
 /** What an item would let out, as `unitsOf` has it: every amount of its body. */
 export function outlayOf(
-	{ operation }: { operation: { leaves: readonly Leaf[] } },
+	{ operation }: { operation: { meanings: Meanings } },
 	{ request }: Pick<Ready, 'request'>,
 ): bigint {
 	let units = 0n;
-	for (const { path, means } of operation.leaves) {
+	for (const [path, means] of Object.entries(operation.meanings)) {
 		if (means !== 'amount') continue;
 		for (const amount of valuesAt(request, path)) units += unitsOf(Number(amount));
 	}

@@ -1,9 +1,16 @@
 import type { INodeProperties } from 'n8n-workflow';
+import { amountField, readAmount } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
-import { amount, externalId, payerQuestion } from '../../parameters/member';
 import type { ReadParameter } from '../../parameters/parameter';
-import { creditParty, recipientKey } from '../../parameters/recipient';
-import { postbackUrl } from '../../postback/target';
+import { readRecipient, recipientField, recipientKey } from '../../parameters/recipient';
+import {
+	externalIdField,
+	optionalText,
+	OWN_ID,
+	parseExternalId,
+	payerQuestionField,
+} from '../../parameters/text';
+import { postbackFields } from '../../postback/target';
 import type { ServiceRequest } from '../../service/contract';
 import { defineOperation } from '../defineOperation';
 
@@ -38,10 +45,11 @@ function hintAtNumberKey(read: ReadParameter): string | undefined {
 	return typeof key === 'number' ? NUMBER_KEY : undefined;
 }
 
+const descriptionField = payerQuestionField('Invoice 2041');
+
 /** Makes a payment for each item (sections 2.2 and 4.2). */
 export const createPayment = defineOperation({
 	kind: 'payment',
-	sections: { members: '2.2', path: '4.2' },
 	path: 'payment',
 	words: {
 		noun: 'payment',
@@ -71,8 +79,25 @@ export const createPayment = defineOperation({
 	},
 	// One at a time, so that as few as possible are in doubt if the run stops.
 	batchSize: 1,
-	form: [creditParty, amount, externalId, payerQuestion('Invoice 2041'), postbackUrl],
+	fields: [recipientField, amountField, externalIdField, descriptionField, ...postbackFields],
 	ownOptions: [allowNoKeyOption],
+	meanings: {
+		'creditParty.key': 'recipient',
+		'creditParty.keyType': 'recipient',
+		'creditParty.document': 'identity',
+		'creditParty.name': 'identity',
+		amount: 'amount',
+		external_id: 'control',
+		payerQuestion: 'text',
+		postbackUrl: 'control',
+	},
+	neverEmpty: ['creditParty.key'],
+	readBody: (read) => ({
+		amount: readAmount(read),
+		external_id: parseExternalId(read('external_id'), OWN_ID),
+		payerQuestion: optionalText(read('payerQuestion'), descriptionField),
+		creditParty: readRecipient(read),
+	}),
 	readExtras: (read, body) => {
 		refuseWithoutKey(body, read('options'));
 		return { hint: hintAtNumberKey(read) };

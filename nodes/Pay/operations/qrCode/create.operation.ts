@@ -3,12 +3,20 @@ import type { Finish } from '../../execution/item';
 import { otherAmountInCode, unreadableAmountInCode } from '../../execution/words/result';
 import { joinSentences } from '../../execution/words/sentences';
 import { asError } from '../../inputError';
+import { amountField, readAmount } from '../../parameters/amount';
 import { wrongField } from '../../parameters/label';
-import { amount, externalId, groupMember, payerQuestion, groupText } from '../../parameters/member';
 import { parseSwitch, type ReadParameter } from '../../parameters/parameter';
-import { split } from '../../parameters/split';
-import { documentText, optionalText } from '../../parameters/text';
-import { postbackUrl } from '../../postback/target';
+import { readSplit, splitFields } from '../../parameters/split';
+import {
+	documentText,
+	externalIdField,
+	optionalText,
+	OWN_ID,
+	parseExternalId,
+	payerQuestionField,
+	readMembers,
+} from '../../parameters/text';
+import { postbackFields } from '../../postback/target';
 import { amountInCode, amountTextIn } from '../../qr/schemes';
 import { imageFileName, qrPng } from '../../qr/image';
 import type { Image } from '../../qr/imageText';
@@ -34,40 +42,43 @@ const imageField: INodeProperties = {
 		'Whether to add an image of the QR code to the output, to send on or to print: a PNG, or the image that the service gave instead of a text',
 };
 
-const payer = groupMember(
-	{ displayName: 'Payer', name: 'payer', description: 'Who pays. Empty fields are left out.' },
-	[
-		groupText(
-			{ displayName: 'Name', name: 'name', description: 'Name of the payer' },
-			{ means: 'identity', examples: [{ typed: 'Nathan é', sent: 'Nathan é' }] },
-		),
-		groupText(
-			{
-				displayName: 'Document',
-				name: 'document',
-				description: 'Document of the payer, as text. Its format is not documented.',
-			},
-			{
-				means: 'identity',
-				examples: [{ typed: '00012345678', sent: '00012345678' }],
-				parse: documentText,
-				refused: ['1,23457E+10'],
-			},
-		),
-		groupText(
-			{
-				displayName: 'Email',
-				name: 'email',
-				placeholder: 'e.g. nathan@example.com',
-				description: 'Email address of the payer',
-			},
-			{
-				means: 'identity',
-				examples: [{ typed: 'nathan@example.com', sent: 'nathan@example.com' }],
-			},
-		),
-	],
-);
+const payerNameField: INodeProperties = {
+	displayName: 'Name',
+	name: 'name',
+	type: 'string',
+	default: '',
+	description: 'Name of the payer',
+};
+
+const payerDocumentField: INodeProperties = {
+	displayName: 'Document',
+	name: 'document',
+	type: 'string',
+	default: '',
+	description: 'Document of the payer, as text. Its format is not documented.',
+};
+
+const payerEmailField: INodeProperties = {
+	displayName: 'Email',
+	name: 'email',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. nathan@example.com',
+	description: 'Email address of the payer',
+};
+
+const payerField: INodeProperties = {
+	displayName: 'Payer',
+	name: 'payer',
+	type: 'collection',
+	placeholder: 'Add Field',
+	default: {},
+	description: 'Who pays. Empty fields are left out.',
+	// As n8n lists them: by their names.
+	options: [payerDocumentField, payerEmailField, payerNameField],
+};
+
+const descriptionField = payerQuestionField('Order 1042');
 
 /** Reads where to put the image, if one is wanted: now, since nothing may fail once the charge exists. */
 function readImageField(read: ReadParameter): string | undefined {
@@ -151,7 +162,6 @@ function finishWith(property: string | undefined, qrCodePath: string | undefined
 /** Creates a QR code for each item (sections 2.1 and 4.1). */
 export const createQrCode = defineOperation({
 	kind: 'qrCode',
-	sections: { members: '2.1', path: '4.1' },
 	path: 'qrcode',
 	words: {
 		noun: 'QR code',
@@ -173,20 +183,40 @@ export const createQrCode = defineOperation({
 		description: 'Create a QR code that a customer pays (cash-in)',
 	},
 	batchSize: 50,
-	form: [
-		amount,
-		externalId,
-		payerQuestion('Order 1042'),
+	fields: [
+		amountField,
+		externalIdField,
+		descriptionField,
 		imageField,
 		binaryPropertyField,
-		postbackUrl,
-		payer,
-		split,
+		...postbackFields,
+		payerField,
+		...splitFields,
 	],
-	ownOutput: {
-		qrCode: 'string',
-		qrCodeAmount: 'number',
+	ownOptions: [],
+	meanings: {
+		amount: 'amount',
+		external_id: 'control',
+		payerQuestion: 'text',
+		postbackUrl: 'control',
+		'payer.name': 'identity',
+		'payer.document': 'identity',
+		'payer.email': 'identity',
+		'split[].username': 'recipient',
+		'split[].percentageSplit': 'identity',
 	},
+	neverEmpty: [],
+	readBody: (read) => ({
+		amount: readAmount(read),
+		external_id: parseExternalId(read('external_id'), OWN_ID),
+		payerQuestion: optionalText(read('payerQuestion'), descriptionField),
+		payer: readMembers(read('payer'), payerField, [
+			{ field: payerNameField, parse: optionalText },
+			{ field: payerDocumentField, parse: documentText },
+			{ field: payerEmailField, parse: optionalText },
+		]),
+		split: readSplit(read),
+	}),
 	readExtras: (read, _body, { qrCodePath }) => ({
 		finish: finishWith(readImageField(read), qrCodePath),
 	}),
