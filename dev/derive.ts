@@ -2,18 +2,20 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDataObject, INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { buildSync } from 'esbuild';
-import { format, resolveConfig } from 'prettier';
+import { format, getFileInfo, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
 import { sendingOperations } from '../nodes/Pay/operations';
 import type { PlayedOperation } from '../sandbox/play';
 import { pathOf, valuesAt } from '../nodes/Pay/service/contract';
+import { sentences } from '../test/execution/sentences';
 import { EXAMPLES } from '../test/fullForms';
+import { exampleNames, sourcesOf, withSources } from './examples';
 import type { Workflow } from './n8n';
 
 /*
- * Writes what follows from the operations and is committed all the same, since people read it or n8n loads
- * it as a file: `npm run derive`. test/derived.test.ts says when one is stale.
+ * Writes what follows from other files and is committed all the same, since people read it or n8n loads it as
+ * a file: `npm run derive`. Tests say when one is stale (derived, docs, execution/sentences).
  */
 
 const ROOT = join(__dirname, '..');
@@ -298,15 +300,31 @@ export async function derived(): Promise<Map<string, string>> {
 		const { resource, option } = operation;
 		texts.set(`nodes/Pay/__schema__/v1.0.0/${resource}/${option.value}.json`, preview(operation));
 	}
-	for (const [path, text] of texts) {
-		const filepath = join(ROOT, path);
-		texts.set(path, await format(text, { ...(await resolveConfig(filepath)), filepath }));
-	}
+	for (const [path, text] of texts) texts.set(path, await formatted(path, text));
 	return texts;
 }
 
-if (require.main === module) {
-	void derived().then((texts) => {
-		for (const [path, text] of texts) writeFileSync(join(ROOT, path), text);
-	});
+/** A text as Prettier has it; as it is where Prettier does not know its language. */
+async function formatted(path: string, text: string): Promise<string> {
+	const filepath = join(ROOT, path);
+	const { inferredParser } = await getFileInfo(filepath);
+	if (inferredParser === null) return text;
+	return await format(text, { ...(await resolveConfig(filepath)), filepath });
 }
+
+/** Writes all that is derived; then the sources of the examples into their workflows; then the sentences. */
+async function derive(): Promise<void> {
+	const write = (path: string, text: string) => writeFileSync(join(ROOT, path), text);
+	for (const [path, text] of await derived()) write(path, text);
+	for (const name of exampleNames()) {
+		for (const path of sourcesOf(name).values()) {
+			const source = `examples/${path}`;
+			write(source, await formatted(source, readFileSync(join(ROOT, source), 'utf8')));
+		}
+		const workflow = `examples/${name}.json`;
+		write(workflow, await formatted(workflow, JSON.stringify(withSources(name), null, '\t')));
+	}
+	write('test/execution/sentences.txt', sentences());
+}
+
+if (require.main === module) void derive();

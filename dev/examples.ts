@@ -1,6 +1,5 @@
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, parse } from 'node:path';
-import { example } from './demo';
 import type { Workflow } from './n8n';
 
 const EXAMPLES = join(__dirname, '..', 'examples');
@@ -30,7 +29,7 @@ function valueOf(text: string, extension: string, isExpression: boolean): string
 }
 
 /** The sources of an example, as paths below the folder of examples, by the nodes that run them. */
-function sourcesOf(name: string): Map<string, string> {
+export function sourcesOf(name: string): Map<string, string> {
 	const sources = new Map<string, string>();
 	const folder = join(EXAMPLES, name);
 	for (const file of existsSync(folder) ? readdirSync(folder) : []) {
@@ -47,23 +46,16 @@ function sourcesOf(name: string): Map<string, string> {
  * @throws where a source has no node, or a node that holds none
  */
 export function withSources(name: string): Workflow {
-	const workflow = example(name);
+	const text = readFileSync(join(EXAMPLES, `${name}.json`), 'utf8');
+	const workflow = JSON.parse(text) as Workflow;
 	for (const [nodeName, path] of sourcesOf(name)) {
 		const node = workflow.nodes.find((each) => each.name === nodeName);
 		const place = PLACES[node?.type ?? ''];
 		if (node === undefined || place === undefined)
 			throw new Error(`examples/${path}: no node of that name holds a source`);
-		const text = readFileSync(join(EXAMPLES, path), 'utf8').trimEnd();
-		const value = valueOf(text, extname(path), place.isExpression);
+		const source = readFileSync(join(EXAMPLES, path), 'utf8').trimEnd();
+		const value = valueOf(source, extname(path), place.isExpression);
 		node.parameters = { ...(node.parameters as object), [place.parameter]: value };
 	}
 	return workflow;
-}
-
-if (require.main === module) {
-	for (const name of exampleNames())
-		writeFileSync(
-			join(EXAMPLES, `${name}.json`),
-			`${JSON.stringify(withSources(name), null, '\t')}\n`,
-		);
 }

@@ -14,8 +14,7 @@ import { KINDS, OPERATIONS, type Kind } from '../serviceOperations';
 
 /*
  * All that people read of a run, with its variables filled in, one after another; a refusal begins with the
- * field that it names. Here alone stands how it is worded. Print it with
- * `npx ts-node test/execution/sentences.ts`; sentences.txt beside it is what it printed last.
+ * field that it names. Here alone stands how it is worded. `npm run derive` writes it to sentences.txt.
  */
 
 /** What an example gives; a title has no full stop, so it stands on a line of its own. */
@@ -371,5 +370,3 @@ export function sentences(): string {
 	];
 	return `${sections.join('\n\n\n')}\n`;
 }
-
-if (require.main === module) process.stdout.write(sentences());
