@@ -110,8 +110,15 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'Additional Members may hold the amount': [
 		{
-			find: 'if (!isTree(formMembers[formMember])) {',
-			replace: 'if (!isTree(formMembers[formMember])) { return;',
+			find: "if (formMembers.get(formMember) === 'value') {",
+			replace: "if (formMembers.get(formMember) === 'value') { return;",
+		},
+	],
+
+	'a member of the recipient without a meaning gets past Only Recipients': [
+		{
+			find: "if (path.startsWith('creditParty.')) return moreInRecipient(path);",
+			replace: '',
 		},
 	],
 

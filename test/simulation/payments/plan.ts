@@ -141,6 +141,8 @@ export const key = fc.constantFrom('key-1', 'key-2');
 export const account = fc.nat(1);
 
 export const GOOD_MEMBERS = '{ "note": 1.5 }';
+/** A member of the recipient that the form does not have, by which a service may pay somebody else. */
+export const MORE_IN_RECIPIENT = '{ "creditParty": { "account": "key-3" } }';
 /** A member of a form, or one that its operation has no field for. */
 export const AMOUNT_AS_MEMBER = '{ "amount": 999 }';
 /** It, and a number that JSON would round: both are refused. */
@@ -155,6 +157,7 @@ export const item: fc.Arbitrary<TypedItem> = fc
 		account,
 		timeout: onceIn(25, fc.constantFrom(60_000, 30_000)),
 		refused: onceIn(12, refusedMembers),
+		more: onceIn(4, always(MORE_IN_RECIPIENT)),
 	})
 	.map((drawn) => ({
 		id: drawn.id,
@@ -165,7 +168,7 @@ export const item: fc.Arbitrary<TypedItem> = fc
 		key: drawn.key,
 		account: drawn.account,
 		timeout: drawn.timeout,
-		members: drawn.refused ?? GOOD_MEMBERS,
+		members: drawn.refused ?? drawn.more ?? GOOD_MEMBERS,
 	}));
 
 export const options: fc.Arbitrary<Options> = fc.record({

@@ -15,6 +15,7 @@ import {
 	isOptionOdd,
 	isRejectedForToken,
 	isSameItem,
+	moreInRecipient,
 	recipientOf,
 	timeoutOf,
 	wasFrozen,
@@ -230,11 +231,13 @@ function isWithin(value: number, limit: string | undefined): boolean {
 	return limit === undefined || value <= Number(limit);
 }
 
-function otherRecipientThanAllowed({ kind, item }: Send, { settings }: World): string | undefined {
+function otherRecipientThanAllowed(send: Send, { settings }: World): string | undefined {
+	const { kind, item } = send;
 	const allowed = settings.limits?.onlyRecipients;
-	if (!OPERATION_FACTS[kind].isLimited) return undefined;
-	if (allowed === undefined || allowed === item.key) return undefined;
-	return `to ${item.key}`;
+	if (!OPERATION_FACTS[kind].isLimited || allowed === undefined) return undefined;
+	if (allowed !== item.key) return `to ${item.key}`;
+	const more = moreInRecipient(send);
+	return more && `to ${item.key}, with the account ${more}`;
 }
 
 /** Judges what a run of the node gave when it ended against what happened. */
@@ -356,8 +359,8 @@ function contradictionOfAccepted(world: World, run: NodeRun, item: RunItem): str
 	const { hasRecipient } = OPERATION_FACTS[run.kind];
 	for (const send of earlierSends(world, run, item)) {
 		if (send.outcome !== 'accepted') continue;
-		const { value, key, account } = send.item;
-		const isSameRecipient = !hasRecipient || key === item.key;
+		const { value, key, account, members } = send.item;
+		const isSameRecipient = !hasRecipient || (key === item.key && members === item.members);
 		if (isSameRecipient && value === item.value && account === item.account) return undefined;
 	}
 	return 'nothing like it was sent and accepted in this execution';

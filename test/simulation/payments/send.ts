@@ -1,7 +1,13 @@
 import type { Outcome } from '../../../nodes/Pay/service/outcome';
 import type { NodeProcess } from '../nodeProcess';
 import type { Kind } from '../../serviceOperations';
-import { GOOD_MEMBERS, type Evaluation, type Options, type TypedItem } from './plan';
+import {
+	GOOD_MEMBERS,
+	MORE_IN_RECIPIENT,
+	type Evaluation,
+	type Options,
+	type TypedItem,
+} from './plan';
 import { kindOf, OPERATION_FACTS, tokenOf } from './service';
 
 /** An item as a run of an operation has it. */
@@ -14,10 +20,12 @@ export interface RunItem extends TypedItem {
 
 /** What an operation makes of what was typed. */
 export function itemFor(kind: Kind, typed: TypedItem, isEvaluation: boolean): RunItem {
-	const isForTest = isEvaluation && OPERATION_FACTS[kind].goesOutOnce;
+	const { goesOutOnce, hasRecipient } = OPERATION_FACTS[kind];
+	const isForTest = isEvaluation && goesOutOnce;
+	const mayBeAdded = hasRecipient ? [GOOD_MEMBERS, MORE_IN_RECIPIENT] : [GOOD_MEMBERS];
 	return {
 		...typed,
-		isRefused: isForTest || typed.value === undefined || typed.members !== GOOD_MEMBERS,
+		isRefused: isForTest || typed.value === undefined || !mayBeAdded.includes(typed.members!),
 	};
 }
 
@@ -111,6 +119,8 @@ function agreementOf(item: RunItem, run: NodeRun, kind: Kind, request: RequestPa
 	let agreement = 0;
 	if (item.value === request.body.amount) agreement++;
 	if (!OPERATION_FACTS[kind].hasRecipient || item.key === recipientOf(request)) agreement++;
+	if ((item.members === MORE_IN_RECIPIENT) === (moreInRecipient(request) !== undefined))
+		agreement++;
 	if (request.token.startsWith(tokenOf(item.account))) agreement++;
 	if (!isOptionOdd(item, run)) agreement++;
 	if (!item.isRefused) agreement++;
@@ -119,6 +129,11 @@ function agreementOf(item: RunItem, run: NodeRun, kind: Kind, request: RequestPa
 
 export function recipientOf({ body }: RequestParts): string | undefined {
 	return (body.creditParty as { key?: string } | undefined)?.key;
+}
+
+/** What a request says of its recipient that the form does not have; undefined where that is nothing. */
+export function moreInRecipient({ body }: RequestParts): string | undefined {
+	return (body.creditParty as { account?: string } | undefined)?.account;
 }
 
 /** The Timeout of a run: that of item 0. */
@@ -144,8 +159,8 @@ export function isSameItem(earlier: Send, run: NodeRun, item: RunItem): boolean 
 	if (earlier.kind !== run.kind || earlier.run.isTool !== run.isTool) return false;
 	if (!run.isTool) return earlier.item.place === item.place;
 	const { hasRecipient } = OPERATION_FACTS[run.kind];
-	const { value, key, account } = earlier.item;
-	const isSameRecipient = !hasRecipient || key === item.key;
+	const { value, key, account, members } = earlier.item;
+	const isSameRecipient = !hasRecipient || (key === item.key && members === item.members);
 	return isSameRecipient && value === item.value && account === item.account;
 }
 
