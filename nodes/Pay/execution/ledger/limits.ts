@@ -17,8 +17,6 @@ import {
 /** A recipient's key and its type, which are compared together. */
 const KEY_AND_TYPE = ['creditParty.key', 'creditParty.keyType'];
 
-const NONE: ReadonlySet<string> = new Set();
-
 /** Whether a list of recipients names this one: by its key, or by its key type and its key. */
 function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
 	if (key === undefined) return false;
@@ -30,7 +28,7 @@ function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient):
 function refusalOf(ledger: Ledger, item: Ready): InputError | undefined {
 	const { limits } = item.account;
 	if (limits instanceof InputError) return limits;
-	const { highestPayment, onlyRecipients, variableMembers = NONE } = limits;
+	const { highestPayment, onlyRecipients, variableMembers = new Set<string>() } = limits;
 	if (highestPayment !== undefined) {
 		const outlay = outlayOf(ledger, item);
 		if (outlay > unitsOf(highestPayment)) return abovePayment(outlay, highestPayment);
