@@ -129,6 +129,9 @@ function preview({ requestOperation }: Operation): string {
 	const { ownOutput } = EXAMPLES[requestOperation.kind];
 	for (const [name, type] of Object.entries(ownOutput)) properties[name] = { type };
 	properties.response = { type: 'object' };
+	// Of a failed item, where the node continues.
+	const words = { message: { type: 'string' }, description: { type: 'string' } };
+	properties.error = { type: 'object', properties: { ...words, field: { type: 'string' } } };
 	return JSON.stringify({ type: 'object', properties, version: 1 });
 }
 

@@ -2,6 +2,10 @@
 	position: line.position,
 	// As a Pay node gives it.
 	item: {
+		external_id: line.external_id,
+		amount: Number(line.amount) || undefined,
+		kind: 'payment',
+		outcome: error ? 'notSent' : 'duplicate',
 		error: {
 			message: error
 				? `Nothing was sent for payment "${line.external_id}": it could not be claimed`
@@ -10,9 +14,6 @@
 				? 'Is the External ID there, and the amount a number with a point, such as 10.50? Else ' +
 					`PostgreSQL could not be asked: look at the node Claim in execution ${$execution.id}.`
 				: 'Its fate is that of the first one: look it up in the table pay_once before you pay again.',
-			external_id: line.external_id,
-			kind: 'payment',
-			outcome: error ? 'notSent' : 'duplicate',
 		},
 	},
 }))($('Twenty at a time').item.json, $json.error, $json.refusal);

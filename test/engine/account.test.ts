@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { ICredentialsHelper, IDataObject, IRun } from 'n8n-workflow';
+import type { ICredentialsHelper, IDataObject } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import {
 	batches,
@@ -429,7 +429,6 @@ describe('a response that does not confirm (Result Field)', () => {
 describe('an account that is refused is asked once', () => {
 	const THIRTY = itemsFor(...ids(30));
 	const refuse = () => ({ kind: 'status', status: 401 }) as const;
-	const errorsOf = (run: IRun) => outputOf(run, 'Pay').map(({ json }) => json.error as IDataObject);
 	const fresh = () => ({ accessToken: randomUUID() });
 
 	test.each([
@@ -445,7 +444,7 @@ describe('an account that is refused is asked once', () => {
 		sandbox.faultFor = refuse;
 		const run = await pay(THIRTY, { credential: fresh(), parameters, settings: CONTINUE });
 		expect(sandbox.received).toHaveLength(1);
-		const [first, ...others] = errorsOf(run);
+		const [first, ...others] = resultsOf(run);
 		expect(first).toMatchObject({ outcome: 'rejected', statusCode: 401 });
 		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
 		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);

@@ -406,9 +406,9 @@ export function faultOnce(status: number, ...some: string[]) {
 	};
 }
 
-/** What a node says of each item: its facts, or those of its error. */
-export const resultsOf = (run: IRun, node = 'Pay', runIndex = 0) =>
-	outputOf(run, node, runIndex).map(({ json }) => (json.error ?? json) as IDataObject);
+/** What a node says of each item in its regular output: its facts, and the words of its error. */
+export const resultsOf = (run: IRun, node = 'Pay', runIndex = 0): IDataObject[] =>
+	outputOf(run, node, runIndex).map(({ json }) => ({ ...json, ...(json.error as IDataObject) }));
 export const outcomes = (run: IRun, node = 'Pay') =>
 	resultsOf(run, node).map(({ outcome }) => outcome);
 export const hintsOf = (run: IRun) =>

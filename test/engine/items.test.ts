@@ -20,6 +20,7 @@ import {
 import { FULL_FORMS, KINDS, READ_REQUEST } from '../serviceOperations';
 import {
 	CHARGE,
+	CONTINUE,
 	errorOf,
 	hintsOf,
 	isRecorded,
@@ -89,8 +90,16 @@ describe('what goes over the wire', () => {
 			const { resource, operation } = FULL_FORMS[kind] as Record<string, string>;
 			const file = join(PREVIEWS, resource!, `${operation}.json`);
 			const preview = JSON.parse(readFileSync(file, 'utf8')) as { properties: IDataObject };
+			const { error, ...accepted } = preview.properties;
 			const [item] = outputOf(await run(FULL_FORMS[kind]), 'Pay');
-			expect(Object.keys(item!.json)).toStrictEqual(Object.keys(preview.properties));
+			expect(Object.keys(item!.json)).toStrictEqual(Object.keys(accepted));
+			// A failed one has "error" besides.
+			const [failed] = outputOf(
+				await run({ ...FULL_FORMS[kind], amount: 'x' }, {}, CONTINUE),
+				'Pay',
+			);
+			const { properties } = error as { properties: IDataObject };
+			expect(Object.keys(failed!.json.error as object)).toStrictEqual(Object.keys(properties));
 		},
 	);
 
@@ -387,8 +396,13 @@ describe('the fault matrix', () => {
 			expect(errorOf(run)?.context).toMatchObject({ itemIndex: 0, data: facts });
 			expect(errorOf(run)?.name).toBe('NodeApiError');
 		} else {
-			const failed = onError === 'continueErrorOutput' ? outputOf(run, 'Pay', 0, 1)[0] : success;
-			expect(failed?.json.error).toMatchObject(facts);
+			const error = { message: expect.any(String), description: expect.any(String) };
+			const [failed] = outputOf(run, 'Pay', 0, onError === 'continueErrorOutput' ? 1 : 0);
+			expect(failed?.json).toMatchObject(
+				onError === 'continueErrorOutput'
+					? { error: { ...facts, ...error, amount: 1 } }
+					: { ...facts, amount: 1, error },
+			);
 		}
 		const everythingSaid = JSON.stringify([errorOf(run) ?? null, run.data.resultData.runData.Pay]);
 		expect(everythingSaid).not.toContain('token-of-the-test');

@@ -372,10 +372,9 @@ describe('AI agents', () => {
 		// As an item: a model that is told nothing may believe that it has paid.
 		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{
-				error: expect.objectContaining({
-					outcome: 'notSent',
-					field: 'allowAiPayments',
-				}),
+				kind: 'payment',
+				outcome: 'notSent',
+				error: expect.objectContaining({ field: 'allowAiPayments' }),
 			},
 		]);
 		expect(arrived()).toStrictEqual([]);
@@ -396,10 +395,9 @@ describe('AI agents', () => {
 		});
 		expect(outputOf(refused, 'Pay').map(({ json }) => json)).toStrictEqual([
 			{
-				error: expect.objectContaining({
-					outcome: 'notSent',
-					field: 'allowAiPayments',
-				}),
+				kind: 'payment',
+				outcome: 'notSent',
+				error: expect.objectContaining({ field: 'allowAiPayments' }),
 			},
 		]);
 		expect(arrived()).toStrictEqual([]);
@@ -409,8 +407,8 @@ describe('AI agents', () => {
 		faultOnce(503, 'ai-unknown');
 		const settings = { ...asTool.settings, retryOnFail: true, maxTries: 3 };
 		const run = await called('ai-unknown', toolParameters(allowed), settings);
-		expect(outputOf(run, 'Pay').map(({ json }) => json)).toStrictEqual([
-			{ error: expect.objectContaining({ outcome: 'unknown', external_id: 'ai-unknown' }) },
+		expect(outputOf(run, 'Pay').map(({ json }) => json)).toMatchObject([
+			{ external_id: 'ai-unknown', outcome: 'unknown', error: { message: expect.any(String) } },
 		]);
 		expect(arrived()).toStrictEqual(['ai-unknown']);
 	});
@@ -438,8 +436,8 @@ describe('AI agents', () => {
 		const all = ['Pay', 'Pay 2'].flatMap((name) =>
 			[0, 1].map((round) => outputOf(run, name, round)),
 		);
-		const errors = all.flat().flatMap(({ json }) => json.error ?? []);
-		expect(errors).toStrictEqual([expect.objectContaining({ outcome: 'duplicate' })]);
+		const failed = all.flat().filter(({ json }) => json.error !== undefined);
+		expect(failed.map(({ json }) => json.outcome)).toStrictEqual(['duplicate']);
 	});
 
 	test('may not invent the External ID of a payment, only that of a QR code', async () => {

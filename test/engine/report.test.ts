@@ -47,31 +47,25 @@ test('an accepted item has its six members and no error at its top, whatever the
 	});
 });
 
-test('a failed item has one member, error, with what is known and nothing empty', async () => {
+test('in the regular output a failed item has the members of an accepted one and error, nothing empty', async () => {
 	expect(await itemAfter(saying(422, { why: 'r' }))).toStrictEqual({
 		json: {
-			error: {
-				message: expect.any(String),
-				description: expect.any(String),
-				external_id: 'a',
-				kind: 'payment',
-				outcome: 'rejected',
-				statusCode: 422,
-				response: { why: 'r' },
-			},
+			external_id: 'a',
+			amount: 1,
+			kind: 'payment',
+			outcome: 'rejected',
+			statusCode: 422,
+			response: { why: 'r' },
+			error: { message: expect.any(String), description: expect.any(String) },
 		},
 		pairedItem: { item: 0 },
 	});
 	const refused = await itemAfter(ok, { parameters: { amount: '={{ "" }}' } });
 	expect(refused.json).toStrictEqual({
-		error: {
-			message: expect.any(String),
-			description: expect.any(String),
-			external_id: 'a',
-			kind: 'payment',
-			outcome: 'notSent',
-			field: 'amount',
-		},
+		external_id: 'a',
+		kind: 'payment',
+		outcome: 'notSent',
+		error: { message: expect.any(String), description: expect.any(String), field: 'amount' },
 	});
 });
 
@@ -86,8 +80,8 @@ test.each<{ how: string; answer: Answer; tokenRejected?: true }>([
 ])('after $how an item says tokenRejected: $tokenRejected', async ({ answer, tokenRejected }) => {
 	const words = { resultField: 'code', acceptedValues: 'ok', rejectedValues: 'no' };
 	const credential = { describeService: true, ...words };
-	const error = errorIn(await itemAfter(answer, { credential }));
-	expect([error.outcome, error.tokenRejected]).toStrictEqual(['rejected', tokenRejected]);
+	const { json } = await itemAfter(answer, { credential });
+	expect([json.outcome, json.tokenRejected]).toStrictEqual(['rejected', tokenRejected]);
 });
 
 test('a payment that was rejected with an address too long hears how long it was', async () => {
@@ -184,7 +178,7 @@ test('a payment that is unknown since an earlier try says which, and keeps its r
 		settings: { ...RETRY, onError: 'continueRegularOutput' },
 	});
 	expect(service.requests).toHaveLength(1);
-	expect(errorIn(outputOf(run, 'Pay')[0]!)).toMatchObject({
+	expect(outputOf(run, 'Pay')[0]!.json).toMatchObject({
 		outcome: 'unknown',
 		statusCode: 504,
 		response: 'late',

@@ -117,7 +117,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const [success] = itemsOf(execution, 'Success');
 		if (success !== undefined && success.error === undefined) return success;
 		const [failed] = itemsOf(execution, onError === 'continueErrorOutput' ? 'Error' : 'Success');
-		return failed?.error as Record<string, unknown>;
+		return (onError === 'continueErrorOutput' ? failed?.error : failed) as Record<string, unknown>;
 	}
 
 	test.each(SETTINGS_HERE)(

@@ -543,10 +543,10 @@ describe('a service that knows each External ID, behind a proxy that repeats a P
 			expect(errorOf(run)).toBeUndefined();
 			expect(bank.booked(external_id)).toBe(1);
 			expect(bank.came.filter((one) => one.external_id === external_id)).toHaveLength(2);
-			expect(outputOf(run, 'Pay')[0]!.json.error).toMatchObject({
+			expect(outputOf(run, 'Pay')[0]!.json).toMatchObject({
 				outcome: 'unknown',
 				statusCode: 409,
-				description: expect.stringContaining('already used'),
+				error: { description: expect.stringContaining('already used') },
 			});
 			expect(isRecorded(external_id)).toBe(true);
 		},

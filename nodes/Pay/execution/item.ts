@@ -48,8 +48,9 @@ export interface FailedResult {
 	kind: string;
 	/** Absent where the run did not come to the item: an earlier one may have sent it. */
 	outcome?: Exclude<Outcome, 'accepted'>;
-	/** Absent where the item has none that can be read. */
+	/** Absent where the item has none that can be read; the amount too. */
 	external_id?: string;
+	amount?: number;
 	/** Who says so: this package, which refused the item, or what came of its request. */
 	isFrom: 'thisPackage' | 'request';
 	statusCode?: number;

@@ -106,19 +106,19 @@ const typedMembers = ({ options }: INodeParameters) =>
 export async function readItem(reading: ReadingContext, index: number): Promise<Ready | Done> {
 	const { operation, settings, execution, accountOf } = reading;
 	const { kind, isMoneyOut } = operation;
-	let idForErrors: string | undefined;
+	/** What is known of the item where it cannot be read: its error names it. */
+	const known: Partial<ServiceRequest> = {};
 	try {
 		const read = reader(reading, index);
 		const typedId = read('external_id');
-		// So that the error of an item with a bad amount names the item.
 		if (typeof typedId === 'string' || typeof typedId === 'number') {
-			idForErrors = inOneForm(String(typedId));
+			known.external_id = inOneForm(String(typedId));
 		}
 		refuseOtherOptions((read('options') ?? {}) as TypedOptions, settings);
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
-		idForErrors = external_id;
+		Object.assign(known, { external_id, amount });
 		checkHeaderValue(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
@@ -142,6 +142,6 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 			hints: { postback: postback.hint, item: plan.hint },
 		};
 	} catch (error) {
-		return { index, result: resultOfRefusal(operation, idForErrors, error) };
+		return { index, result: resultOfRefusal(operation, known, error) };
 	}
 }

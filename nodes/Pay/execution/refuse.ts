@@ -30,7 +30,7 @@ export function refuseItem(
 	error: unknown,
 	end: 'notSent' | 'duplicate' | 'notReached' = 'notSent',
 ): Done {
-	return { index, result: resultOfRefusal(operation, request.external_id, error, end) };
+	return { index, result: resultOfRefusal(operation, request, error, end) };
 }
 
 /**

@@ -4,7 +4,7 @@ import { pause } from '../pause';
 import { outlastTimers } from '../postback/timer';
 import { continuesOnFailure } from './agent';
 import { beginCancelLog, endCancelLog, highlight, showHints } from './report/editor';
-import { resultOfRefusal, toOutputItem } from './report/itemResult';
+import { outputOfFailures, resultOfRefusal, toOutputItem } from './report/itemResult';
 import { forgetResponses } from './ledger/ledger';
 import type { Done, Ready, Step } from './item';
 import type { RequestOperation } from './read';
@@ -18,7 +18,7 @@ import { notFinished } from './words/result';
 /** Gives every item the same failure: the error concerns all of them, and none was sent. */
 function failEach(operation: RequestOperation, tally: Tally, error: unknown): Done[] {
 	const done: Done[] = [];
-	const result = resultOfRefusal(operation, undefined, error);
+	const result = resultOfRefusal(operation, {}, error);
 	for (let index = 0; index < tally.items; index++) done.push({ index, result });
 	return done;
 }
@@ -85,8 +85,9 @@ async function toItems(
 	{ done, hints }: Tally,
 ): Promise<INodeExecutionData[]> {
 	const items: INodeExecutionData[] = [];
+	const output = outputOfFailures(context.getNode());
 	for (const { index, result, finish } of [...done].sort((a, b) => a.index - b.index)) {
-		const item = toOutputItem(result, index);
+		const item = toOutputItem(result, index, output);
 		items.push(item);
 		if (result.outcome !== 'accepted') continue;
 		try {

@@ -24,7 +24,8 @@ const NODE: INode = {
 	position: [0, 0],
 	parameters: {},
 };
-const FACTS = { kind: 'payment', external_id: 'a' };
+const REQUEST = { external_id: 'a', amount: 5 };
+const FACTS = { kind: 'payment', ...REQUEST };
 
 test.each<{
 	what: string;
@@ -55,7 +56,7 @@ test.each<{
 		advice: CHECK_ITEM,
 	},
 ])('an item that is refused for $what', ({ error, field, message, advice }) => {
-	expect(resultOfRefusal(OPERATIONS.payment, 'a', error)).toStrictEqual({
+	expect(resultOfRefusal(OPERATIONS.payment, REQUEST, error)).toStrictEqual({
 		...FACTS,
 		outcome: 'notSent',
 		isFrom: 'thisPackage',
@@ -70,7 +71,7 @@ test.each([
 	{ end: 'notReached', outcome: undefined },
 ] as const)('an item that is refused as $end has the outcome $outcome', ({ end, outcome }) => {
 	const refusal = new InputError('amount', 'It is bad', 'Correct it.');
-	expect(resultOfRefusal(OPERATIONS.payment, 'a', refusal, end)).toMatchObject({
+	expect(resultOfRefusal(OPERATIONS.payment, { external_id: 'a' }, refusal, end)).toMatchObject({
 		outcome,
 		description: `${SENT_NOTHING[end]} Correct it.`,
 	});

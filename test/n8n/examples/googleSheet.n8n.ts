@@ -59,7 +59,7 @@ function payFromSheet() {
 	);
 	const assignments = [
 		textField('id', "{{ $('Rows').item.json.id }}"),
-		textField('outcome', '{{ $json.outcome ?? $json.error.outcome }}'),
+		textField('outcome', '{{ $json.outcome }}'),
 		textField('why', "{{ $json.error?.message ?? '' }}"),
 	];
 	const update = node(

@@ -32,7 +32,7 @@ export interface Answer {
 	external_id?: string;
 	outcome?: string;
 	notWritten?: string;
-	error?: { external_id: string; outcome: string; message: string; description: string };
+	error?: { message: string; description: string };
 }
 
 /**
@@ -134,5 +134,4 @@ export const line = (external_id: unknown = randomUUID(), amount: unknown = '10.
 });
 
 /** How an answer ended, in one word. */
-export const outcomeOf = ({ outcome, error }: Answer): string | undefined =>
-	outcome ?? error?.outcome;
+export const outcomeOf = ({ outcome }: Answer): string | undefined => outcome;

@@ -1,4 +1,4 @@
-import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
+import type { IDataObject, INode, INodeExecutionData } from 'n8n-workflow';
 import { asError, InputError } from '../../inputError';
 import { isRejectedForToken, type RequestResult } from '../../service/client';
 import type { ServiceOperation, ServiceRequest } from '../../service/contract';
@@ -13,10 +13,13 @@ import {
 import type { Pace } from '../words/pace';
 import { joinSentences } from '../words/sentences';
 
-/** Facts and words for an item that this node does not send; its external_id, if that can be read. */
+/**
+ * Facts and words for an item that this node does not send.
+ * @param request its external_id and amount, as far as they can be read
+ */
 export function resultOfRefusal(
 	{ kind }: Pick<ServiceOperation, 'kind'>,
-	external_id: string | undefined,
+	{ external_id, amount }: Partial<Pick<ServiceRequest, 'external_id' | 'amount'>>,
 	error: unknown,
 	end: keyof typeof SENT_NOTHING = 'notSent',
 ): FailedResult {
@@ -25,6 +28,7 @@ export function resultOfRefusal(
 		kind,
 		outcome: end === 'notReached' ? undefined : end,
 		external_id,
+		amount,
 		isFrom: 'thisPackage',
 		field: known?.field,
 		message: asError(error).message,
@@ -51,7 +55,7 @@ export function resultOfAttempt(
 	const { external_id, amount, postbackUrl } = request;
 	const { outcome, statusCode, response } = requestResult;
 	if (outcome === 'accepted') return { kind, external_id, outcome, amount, statusCode, response };
-	const facts = { kind, external_id, isFrom: 'request', statusCode, response } as const;
+	const facts = { kind, external_id, amount, isFrom: 'request', statusCode, response } as const;
 	switch (outcome) {
 		case 'rejected': {
 			const inWords = rejectedInWords(words, external_id, requestResult, { pace, postbackUrl });
@@ -69,34 +73,60 @@ export function resultOfAttempt(
 	}
 }
 
-/** The facts of a result, as an item has them; what there is none of is left out. */
-export function factsOf(result: ItemResult): IDataObject {
-	const { external_id, kind, outcome, statusCode, response } = result;
-	const accepted = outcome === 'accepted' ? result : undefined;
-	const failed = outcome === 'accepted' ? undefined : result;
-	const facts = {
+/** The members of an item without those that there are none of. */
+function withoutAbsent(members: Record<string, unknown>): IDataObject {
+	const present = Object.entries(members).filter(([, value]) => value !== undefined);
+	return Object.fromEntries(present) as IDataObject;
+}
+
+/** The facts of a result, whatever its outcome; what there is none of is left out. */
+function factsOf(result: ItemResult): IDataObject {
+	const { external_id, amount, kind, outcome, statusCode, response } = result;
+	return withoutAbsent({
 		external_id,
-		amount: accepted?.amount,
+		amount,
 		kind,
 		outcome,
 		statusCode,
-		tokenRejected: failed?.tokenRejected,
+		tokenRejected: result.outcome === 'accepted' ? undefined : result.tokenRejected,
 		response,
-		// An error that is about no field has an empty one.
-		field: failed?.field || undefined,
-	};
-	return Object.fromEntries(
-		Object.entries(facts).filter(([, value]) => value !== undefined),
-	) as IDataObject;
+	});
+}
+
+/** The field at fault, as a member of its own; an error that is about no field has an empty one. */
+function faultOf({ field }: FailedResult): IDataObject {
+	return field === undefined || field === '' ? {} : { field };
+}
+
+/** All that is known of a failure but the words for it. */
+export function failureFactsOf(result: FailedResult): IDataObject {
+	return { ...factsOf(result), ...faultOf(result) };
+}
+
+/** Where n8n passes on the items that failed, in a node that goes on after a failure. */
+export type OutputOfFailures = 'errorOutput' | 'regularOutput';
+
+/** Where a node passes on the items that failed, if it goes on after a failure. */
+export function outputOfFailures({ onError }: INode): OutputOfFailures {
+	return onError === 'continueErrorOutput' ? 'errorOutput' : 'regularOutput';
 }
 
 /**
- * The output item of a result. `error` never appears at the top of an accepted one (n8n would retry),
- * and is the only key of a failed one (n8n sends it to the error output then).
+ * The output item of a result. An accepted one never has `error` at its top: n8n would run the node again
+ * (Retry On Fail). A failed one in the regular output has the members of an accepted one and `error`. On its
+ * way to the error output `error` is its only member, because that alone sends it there.
  */
-export function toOutputItem(result: ItemResult, item: number): INodeExecutionData {
-	const facts = factsOf(result);
-	if (result.outcome === 'accepted') return { json: facts, pairedItem: { item } };
+export function toOutputItem(
+	result: ItemResult,
+	item: number,
+	output: OutputOfFailures,
+): INodeExecutionData {
+	const pairedItem = { item };
+	if (result.outcome === 'accepted') return { json: factsOf(result), pairedItem };
 	const { message, description } = result;
-	return { json: { error: { message, description, ...facts } }, pairedItem: { item } };
+	if (output === 'errorOutput') {
+		return { json: { error: { message, description, ...failureFactsOf(result) } }, pairedItem };
+	}
+	const error = { message, description, ...faultOf(result) };
+	return { json: { ...factsOf(result), error }, pairedItem };
 }

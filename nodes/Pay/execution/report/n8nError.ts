@@ -10,7 +10,7 @@ import {
 import { asError, InputError } from '../../inputError';
 import { continuesOnFailure } from '../agent';
 import type { FailedResult } from '../item';
-import { factsOf } from './itemResult';
+import { failureFactsOf } from './itemResult';
 import { idsByOutcome, type Summary } from '../summary';
 import { AFTER_DUPLICATE } from '../words/result';
 import { doubtsInWords, othersInWords } from '../words/run';
@@ -71,7 +71,7 @@ export function stoppingError(
 		result.isFrom === 'thisPackage'
 			? new NodeOperationError(node, message, { itemIndex })
 			: errorOfRequest(node, itemIndex, result);
-	inOurWords(error, { message, description, data: factsOf(result) });
+	inOurWords(error, { message, description, data: failureFactsOf(result) });
 	error.context.externalIds = idsByOutcome(summary);
 	return error;
 }
