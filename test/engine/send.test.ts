@@ -101,6 +101,20 @@ describe('a cancelled execution', () => {
 		expect([service.requests, wasRecorded, isRecorded('a')]).toStrictEqual([[], true, false]);
 	});
 
+	test('sends nothing that waited for the first answer of its account', async () => {
+		const service = new Service();
+		const cancel = new AbortController();
+		service.answer = async () => {
+			cancel.abort();
+			return await ok();
+		};
+		const context = withSignal(service, cancel);
+		const run = await send(service, ['a', 'b'], { context, options: batches(2) });
+		expect(outcomes(run)).toStrictEqual(['accepted', undefined]);
+		expect(service.requests).toStrictEqual(['a pasted']);
+		expect(['a', 'b'].map(isRecorded)).toStrictEqual([true, false]);
+	});
+
 	test('sends nothing with another token after a 401', async () => {
 		const service = new Service();
 		const cancel = new AbortController();
@@ -174,12 +188,14 @@ test('a token that was just fetched and is refused: not asked again in this run,
 
 describe('two tools of one execution at once, as an agent runs them', () => {
 	let agents = 0;
-	/** Two calls, the first of which has no response before the second was sent or refused. */
-	async function both(
-		second: { node: string; external_id: string; key: string },
-		credential: IDataObject = {},
-	) {
+
+	/**
+	 * Two calls that have both read and recorded their payment before either has its token. The first has no
+	 * response before the second was sent or refused.
+	 */
+	async function both(second: { node: string; key: string }, credential: IDataObject = {}) {
 		const service = new Service();
+		service.beforeToken = async () => await until(() => isRecorded('a') && isRecorded('b'));
 		let isSecondDone = false;
 		service.answer = async () => {
 			if (service.requests.length === 1) await until(() => isSecondDone);
@@ -187,7 +203,7 @@ describe('two tools of one execution at once, as an agent runs them', () => {
 		};
 		const flow: IDataObject = {};
 		const execution: Partial<RunOptions> = {
-			credential,
+			credential: { ...newClient(), ...credential },
 			context: service.context(() => ({ getContext: () => flow })),
 			executionId: `agent ${++agents}`,
 		};
@@ -200,8 +216,8 @@ describe('two tools of one execution at once, as an agent runs them', () => {
 			return await send(service, [], { ...execution, workflow });
 		};
 		const first = call('Pay', 'a', 'ana');
-		await until(() => service.requests.length === 1);
-		const ofSecond = await call(second.node, second.external_id, second.key);
+		await until(() => isRecorded('a'));
+		const ofSecond = await call(second.node, 'b', second.key);
 		isSecondDone = true;
 		const [one] = resultsOf(await first, 'Pay');
 		const [two] = resultsOf(ofSecond, second.node);
@@ -214,7 +230,6 @@ describe('two tools of one execution at once, as an agent runs them', () => {
 	test.each<{
 		what: string;
 		node: string;
-		external_id: string;
 		key: string;
 		credential?: IDataObject;
 		told: string;
@@ -222,18 +237,8 @@ describe('two tools of one execution at once, as an agent runs them', () => {
 		recorded: string[];
 	}>([
 		{
-			what: 'one id by two tools: the record stays',
-			node: 'Refund',
-			external_id: 'a',
-			key: 'ana',
-			told: 'a unknown',
-			sent: 1,
-			recorded: ['a'],
-		},
-		{
-			what: 'one request by one tool: the second id is free',
+			what: 'one request under two ids: the second id is free',
 			node: 'Pay',
-			external_id: 'b',
 			key: 'ana',
 			told: 'a unknown',
 			sent: 1,
@@ -242,7 +247,6 @@ describe('two tools of one execution at once, as an agent runs them', () => {
 		{
 			what: 'two above the sum: the second is free',
 			node: 'Refund',
-			external_id: 'b',
 			key: 'bob',
 			credential: { limitPayments: true, highestSum: 1.5 },
 			told: 'b notSent',
@@ -252,14 +256,13 @@ describe('two tools of one execution at once, as an agent runs them', () => {
 		{
 			what: 'the control: two payments are two',
 			node: 'Refund',
-			external_id: 'b',
 			key: 'bob',
 			told: 'b accepted',
 			sent: 2,
 			recorded: ['a', 'b'],
 		},
-	])('$what', async ({ node, external_id, key, credential, told, sent, recorded }) => {
-		expect(await both({ node, external_id, key }, credential)).toStrictEqual({
+	])('$what', async ({ node, key, credential, told, sent, recorded }) => {
+		expect(await both({ node, key }, credential)).toStrictEqual({
 			told: ['a accepted', told],
 			sent,
 		});
