@@ -14,6 +14,7 @@ import {
 import type { Play } from './databaseProxy';
 import { deliver, deliverLate, deliverWhen } from './deliveries';
 import { line, outcomeOf, PayOnce } from './examples/payOnceTable';
+import { startModel } from './model';
 import { beforeNightly, nightly } from './nightly';
 import {
 	allFinished,
@@ -26,6 +27,7 @@ import {
 	withQueueMode,
 	type Credential,
 } from './nodes';
+import { agent, chatModel, toAgent } from './otherNodes';
 import type { QueueMode } from './queue';
 import { CONTINUE, RECORD, SAVE, WorkerPayments, type PaymentList } from './workerPayments';
 
@@ -288,32 +290,87 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			},
 		);
 
-		nightly.test(
-			'in pairs through two processes make a payment once whose identifier changes',
-			async () => {
-				const payout = pay('Pay', {
-					amount: 2,
-					external_id: '={{ $("Charge").item.json.external_id + "-" + $now.toMillis() }}',
-				});
-				const { id, externalIds } = await payments.waitBefore(payout, 12);
-				/** How many payments were made behind the wait of a charge. */
-				const countBehind = (charge: string) =>
-					sandbox.bodies('payment').filter((body) => String(body.external_id).startsWith(charge))
-						.length;
-				const statuses: string[] = [];
-				for (const charge of externalIds) {
-					const { url, atMain } = payments.postbackUrlsOf(charge);
-					const pair = await Promise.all([deliver(url), deliverLate(atMain, 15)]);
-					statuses.push(pair.join('/'));
-					await pause(150);
-				}
-				await until('all to be paid', async () =>
-					externalIds.every((charge) => countBehind(charge) > 0),
+		/** Sends the postback of each charge twice, through two processes; gives what the service was told. */
+		async function deliverInPairs(externalIds: string[]): Promise<string[]> {
+			const statuses: string[] = [];
+			for (const charge of externalIds) {
+				const { url, atMain } = payments.postbackUrlsOf(charge);
+				const pair = await Promise.all([deliver(url), deliverLate(atMain, 15)]);
+				statuses.push(pair.join('/'));
+				await pause(150);
+			}
+			return statuses;
+		}
+
+		/** How many payments were made whose External ID begins so. */
+		const countOf = (beginning: string) =>
+			sandbox.bodies('payment').filter(({ external_id }) => {
+				return String(external_id).startsWith(beginning);
+			}).length;
+
+		nightly.test.each([
+			{ what: 'a payment', names: ['Pay'] },
+			{ what: 'a payment of each of two Pay nodes', names: ['Pay', 'Pay too'] },
+		])(
+			'in pairs through two processes make $what once whose identifier changes',
+			async ({ names }) => {
+				const paying = names.map((name) =>
+					pay(name, {
+						amount: 2,
+						external_id: `={{ $("Charge").item.json.external_id + "-${name}-" + $now.toMillis() }}`,
+					}),
 				);
+				const { id, externalIds } = await payments.waitBefore(paying, 12);
+				const beginnings = externalIds.flatMap((charge) =>
+					names.map((name) => `${charge}-${name}-`),
+				);
+				const statuses = await deliverInPairs(externalIds);
+				await until('all to be paid', async () => beginnings.every((each) => countOf(each) > 0));
 				await payments.settled(id, externalIds.length);
-				expect(externalIds.map(countBehind)).toStrictEqual(Array(12).fill(1));
+				expect(beginnings.map(countOf)).toStrictEqual(beginnings.map(() => 1));
 				// On n8n 1 both go on from the wait: without that the test shows nothing.
 				if (version === 'n8n1') expect(statuses).toContain('200/200');
+			},
+		);
+
+		nightly.test(
+			'in pairs through two processes make the payments of two tools, which an agent calls at once, once each',
+			async () => {
+				const made: number[] = [];
+				for (let round = 0; round < 4; round++) {
+					const args = [
+						{ amount: 1, key: 'ana' },
+						{ amount: 2, key: 'bob' },
+					];
+					const model = await startModel(/Pay/, args, 2, true);
+					const tools = ['Pay', 'Pay too'].map((name) =>
+						node(name, 'n8n-nodes-pay.payTool', {
+							resource: 'payment',
+							operation: 'create',
+							amount: "={{ $fromAI('amount', '', 'number') }}",
+							external_id: `={{ $('Items').first().json.id + '-${name}-' }}`,
+							creditParty: { key: "={{ $fromAI('key', '', 'string') }}", keyType: '' },
+							options: { allowAiPayments: true },
+						}),
+					);
+					// Those before version 3 run the tools of one message at once.
+					const { id, externalIds } = await payments.waitBefore([agent('Pay both', 2.2)], 1, {
+						nodes: [await chatModel(main, model.url), ...tools],
+						connections: {
+							Model: toAgent('ai_languageModel'),
+							Pay: toAgent('ai_tool'),
+							'Pay too': toAgent('ai_tool'),
+						},
+					});
+					await deliverInPairs(externalIds);
+					const beginnings = ['Pay', 'Pay too'].map((name) => `${externalIds[0]}-${name}-`);
+					// The worker that lost the claim ends first, and n8n has the execution as ended then.
+					await until('both to be paid', async () => beginnings.every((each) => countOf(each) > 0));
+					for (const each of await payments.settled(id, 1)) await payments.endedOnWorkers(each);
+					model.close();
+					made.push(...beginnings.map(countOf));
+				}
+				expect(made).toStrictEqual(Array(8).fill(1));
 			},
 		);
 

@@ -258,7 +258,7 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 				external_id: '={{ "out-" + $("Charge").item.json.external_id }}',
 				postback: 'none',
 			});
-			const { id, externalIds } = await payments.waitBefore(payout, 13);
+			const { id, externalIds } = await payments.waitBefore([payout], 13);
 			const [warm, ...others] = externalIds as [string, ...string[]];
 			await deliver(payments.postbackUrlsOf(warm).url);
 			await until('the first', async () => payments.arrivals(`out-${warm}`) === 1);

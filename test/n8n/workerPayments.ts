@@ -135,11 +135,20 @@ export class WorkerPayments {
 		return list;
 	}
 
-	/** Starts so many executions that wait, each for the postback of its own charge, before a node. */
-	async waitBefore(next: Node, count: number): Promise<{ id: string; externalIds: string[] }> {
+	/**
+	 * Starts so many executions that wait, each for the postback of its own charge, before some nodes.
+	 * @param beside what is connected to these in another way: an agent's model and tools
+	 */
+	async waitBefore(
+		next: Node[],
+		count: number,
+		beside: Pick<Workflow, 'nodes' | 'connections'> = { nodes: [], connections: {} },
+	): Promise<{ id: string; externalIds: string[] }> {
 		const first = start();
-		const nodes = [first, splitItems(), ...chargeAndWait(), next];
-		const id = await this.publish(chain('Wait', nodes));
+		const nodes = [first, splitItems(), ...chargeAndWait(), ...next];
+		const workflow = chain('Wait', nodes, beside.connections);
+		workflow.nodes.push(...beside.nodes);
+		const id = await this.publish(workflow);
 		const externalIds = newIds(count);
 		for (const external_id of externalIds) {
 			await call(this.queue.webhook, first.webhookId, { items: [{ id: external_id }] });
