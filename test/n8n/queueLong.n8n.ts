@@ -59,6 +59,18 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 		},
 	);
 
+	test.each([1, 2] as const)(
+		'60 at once on five workers, %i Pay nodes in the workflow, sent again: none is forgotten, none is paid twice',
+		async (payNodes) => {
+			while (queue.workers.length < 5) await queue.addWorker();
+			const lists = newIds(60).map((external_id) => [external_id]);
+			const made = await payments.payOverlapping(lists, { everyMs: 0, delayMs: 50 }, payNodes);
+			print(`60 at once, five workers, ${payNodes} Pay nodes`, JSON.stringify(made));
+			expect(made).toStrictEqual({ arrived: expect.any(Number), forgotten: 0, twice: 0 });
+			expect(made.arrived).toBeGreaterThan(0);
+		},
+	);
+
 	test('of 50 simultaneous executions with one id, one of each worker can pass', async () => {
 		const list = await payments.publishWarmList();
 		const arrived: number[] = [];

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
 import { pause, until, type Execution, type N8n, type Workflow } from '../../dev/n8n';
-import { call, chain, splitItems, start, type Node } from '../../dev/workflow';
+import { call, chain, pay, splitItems, start, type Node } from '../../dev/workflow';
 import type { Sandbox } from '../../sandbox/service';
 import { chargeAndWait } from './chargeAndWait';
 import type { Play } from './databaseProxy';
 import { allFinished, newIds, outcomesOf, payEach, type Credential } from './nodes';
+import { link } from './otherNodes';
 import type { QueueMode } from './queue';
 
 /** A published workflow Start -> Items -> Pay, called through the webhook process. */
@@ -128,8 +129,16 @@ export class WorkerPayments {
 		parameters: object = {},
 		settings: object = {},
 		credential = this.payApi,
+		payNodes: 1 | 2 = 1,
 	): Promise<PaymentList> {
-		const list = await this.publishList(parameters, settings, credential);
+		const workflow = payEach(parameters, settings);
+		if (payNodes === 2) {
+			const external_id = "={{ $('Items').item.json.id + '-too' }}";
+			const second = pay('Pay too', { amount: 1, external_id, ...parameters }, settings);
+			workflow.nodes.push(second);
+			workflow.connections.Pay = { main: [[link(second.name)]] };
+		}
+		const list = await this.publishAsList(workflow, credential);
 		await list.send(newIds(1));
 		await list.settled();
 		return list;
@@ -285,8 +294,9 @@ export class WorkerPayments {
 	async payOverlapping(
 		lists: string[][],
 		{ everyMs, delayMs }: { everyMs: number; delayMs: number },
+		payNodes: 1 | 2 = 1,
 	): Promise<SentTwice> {
-		const list = await this.publishWarmList({}, CONTINUE);
+		const list = await this.publishWarmList({}, CONTINUE, this.payApi, payNodes);
 		if (delayMs > 0) this.sandbox.faultFor = () => ({ kind: 'delay', ms: delayMs });
 		const sending = lists.map(async (ids, index) => {
 			await pause(index * everyMs);
@@ -294,10 +304,11 @@ export class WorkerPayments {
 		});
 		await Promise.all(sending);
 		await list.settled(600);
-		const all = lists.flat();
+		const sent = lists.flat();
+		const all = payNodes === 1 ? sent : sent.flatMap((id) => [id, `${id}-too`]);
 		const arrived = this.countArrived(all);
 		const forgotten = this.countForgotten(list.id, all);
-		await list.send(all);
+		await list.send(sent);
 		await list.settled(600);
 		return { arrived, forgotten, twice: this.countArrivedTwice(all) };
 	}

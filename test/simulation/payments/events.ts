@@ -389,7 +389,7 @@ export const EVENTS: ReadonlyArray<{ event: fc.Arbitrary<Event>; weight: number 
 	{ event: crash, weight: 1 },
 	{ event: freeze, weight: 1 },
 	{ event: giveAway, weight: 1 },
-	{ event: removeDuplicates, weight: 3 },
-	{ event: deploy, weight: 2 },
+	{ event: removeDuplicates, weight: 1 },
+	{ event: deploy, weight: 1 },
 	{ event: runFromEarlierState, weight: 1 },
 ];

@@ -289,7 +289,7 @@ export const settings: fc.Arbitrary<Settings> = fc.record({
 	savesProgress: fc.boolean(),
 	limits: onceIn(3, limits),
 	remembered: onceIn(4, always(SHORT_LIST)).map((short) => short ?? 10_000),
-	sharesRecord: weighed<boolean>([9, always(false)], [1, always(true)]),
+	sharesRecord: weighed<boolean>([24, always(false)], [1, always(true)]),
 	warm: fc.boolean(),
 	changeMs: fc.constantFrom(0, 20),
 	fates: weighed<ResponseFate[]>(

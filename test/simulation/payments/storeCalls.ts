@@ -23,8 +23,9 @@ export class StoreCalls {
 	}
 
 	async checkProcessedAndRecord(values: Values, scope: Scope, how: How) {
-		// What is recorded for the node alone is no record of a payment.
-		if (scope === 'workflow') this.world.records.addRecords(values);
+		// A mark of what was accepted is no record of a payment.
+		const records = values.filter((value) => String(value).startsWith('n8n-nodes-pay:'));
+		this.world.records.addRecords(records);
 		const fate = this.begin(scope);
 		if (fate?.does === 'junk') return await this.findNothing();
 		const store = this.storeWith(fate);
