@@ -86,6 +86,17 @@ test('what allows an agent to pay takes no expression: an item, or the model, wo
 	expect(permissions.map(({ noDataExpression }) => noDataExpression)).toStrictEqual([true]);
 });
 
+test('the collections of Pay list their fields by name, as n8n does', () => {
+	const collections = fieldsIn(new Pay().description.properties).filter(
+		({ type }) => type === 'collection',
+	);
+	expect(collections.map(({ name }) => name)).toContain('payer');
+	for (const { name, options = [] } of collections) {
+		const labels = options.map((option) => ('displayName' in option ? option.displayName : ''));
+		expect([name, ...labels]).toStrictEqual([name, ...labels.toSorted()]);
+	}
+});
+
 test('no display condition is a regular expression: n8n tests one under a clock, and fails the reading', () => {
 	const conditions = JSON.stringify([
 		new Pay().description,
