@@ -4,7 +4,6 @@ import type { IDataObject, INodeProperties, INodePropertyCollection } from 'n8n-
 import { buildSync } from 'esbuild';
 import { format, getFileInfo, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
-import { OUTCOME_WORDS } from '../nodes/Pay/execution/words/outcome';
 import { sendingOperations } from '../nodes/Pay/operations';
 import type { PlayedOperation } from '../sandbox/play';
 import { pathOf, valuesAt } from '../nodes/Pay/service/contract';
@@ -20,7 +19,6 @@ import type { Workflow } from './n8n';
 
 const ROOT = join(__dirname, '..');
 const WORKFLOW_JSON = 'docs/workflow-json.md';
-const REPORT = 'examples/payouts/Report.js';
 const PRACTICE_SERVICE = 'examples/practice-service.json';
 
 type Operation = (typeof sendingOperations)[number];
@@ -278,18 +276,6 @@ function practiceWorkflow(): string {
 	return JSON.stringify(workflow, null, '\t');
 }
 
-/** The report of the payouts, with each outcome in the word of the product. @throws where it lacks one */
-function reportOfPayouts(): string {
-	let text = readFileSync(join(ROOT, REPORT), 'utf8');
-	for (const outcome of ['accepted', 'unknown', 'rejected', 'notSent'] as const) {
-		const line = new RegExp(`^(\\t+${outcome}: )'.*',$`, 'm');
-		if (!line.test(text)) throw new Error(`${REPORT} has no word for "${outcome}"`);
-		const word = OUTCOME_WORDS[outcome];
-		text = text.replace(line, `$1'${word.charAt(0).toUpperCase()}${word.slice(1)}',`);
-	}
-	return text;
-}
-
 /** What is derived, by its path, as it is to be. */
 export async function derived(): Promise<Map<string, string>> {
 	const texts = new Map([
@@ -297,7 +283,6 @@ export async function derived(): Promise<Map<string, string>> {
 		[WORKFLOW_JSON, workflowJson()],
 		['examples/practice-service/What the service does.js', practiceService()],
 		[PRACTICE_SERVICE, practiceWorkflow()],
-		[REPORT, reportOfPayouts()],
 	]);
 	for (const operation of sendingOperations) {
 		const { resource, option } = operation;

@@ -3,7 +3,8 @@ import { itemsOf, until, type N8n } from '../../dev/n8n';
 import { call } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
-import { makeBook } from './examples/book';
+import { example } from '../../dev/demo';
+import { columnsOf, makeTable } from './examples/table';
 import { ended, startWaiting, type Waiting } from './chargeAndWait';
 import { deliver } from './deliveries';
 import {
@@ -18,11 +19,10 @@ import {
 	VERSIONS,
 	type Credential,
 } from './nodes';
-import { PayoutsPage } from './examples/payouts';
 
 /*
- * One crash in the midst of all that may be under way: a list of payments, the page of the example
- * "payouts", a wait, and postbacks that come. n8n is killed once and started again.
+ * One crash in the midst of all that may be under way: a list of payments, the example "pay-a-list",
+ * a wait, and postbacks that come. n8n is killed once and started again.
  */
 describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 	let n8n: N8n;
@@ -32,9 +32,10 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 	/** The payments of a list, ten at a time. */
 	const paymentIds = newIds(40);
 	let payments: { id: string; path: string };
-	/** The payments of a file. */
-	const lineIds = newIds(10);
-	let page: PayoutsPage;
+	/** The rows of a table, one at a time. */
+	const rowIds = newIds(60);
+	let table: Awaited<ReturnType<typeof makeTable>>;
+	let tableList: string;
 	let waiting: Waiting;
 	let trigger: { id: string; url: string };
 
@@ -43,13 +44,12 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 	const arrived = (externalIds: string[]) => externalIds.filter((id) => arrivals(id) > 0);
 	const sendList = async () =>
 		await call(n8n, payments.path, { items: paymentIds.map((id) => ({ id })) });
-	const uploadFile = async () => {
-		const lines = lineIds.map((id, index) => `${id},${7 + index},a@example.com`);
-		return await page.post(new File([['id,amount,key', ...lines].join('\n')], 'list.csv'));
-	};
+	/** Runs the example, and gives the rows that a person is told of. */
+	const runTable = async () =>
+		itemsOf(await n8n.finished(await n8n.run(tableList, 'Start')), 'Tell a person');
 
 	/** What was sent when n8n was killed. */
-	let sent: { payments: string[]; lines: string[] };
+	let sent: { payments: string[]; rows: string[] };
 	/** The postbacks that were answered 2xx before it was killed. */
 	const acknowledged: string[] = [];
 
@@ -73,25 +73,28 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 			{ onError: 'continueRegularOutput' },
 		);
 		payments = await publish(n8n, list, payApi);
-		const book = await makeBook(n8n);
-		page = await PayoutsPage.publish(n8n, payApi, (workflow) => void book.in('payouts', workflow));
+		table = await makeTable(n8n, columnsOf('pay-a-list', ['amount']));
+		await table.add(
+			rowIds.map((external_id) => ({ external_id, key: 'a@example.com', amount: 2 })),
+		);
+		tableList = await n8n.importWorkflow(table.chooseIn(example('pay-a-list')), { payApi });
 		waiting = await startWaiting(n8n, sandbox, payApi);
 		trigger = await publishTrigger(n8n, payApi);
 
 		// From these on no payment is answered, so that both lists are in their midst.
-		const held = [...paymentIds.slice(25), ...lineIds.slice(4)];
+		const held = [...paymentIds.slice(25), ...rowIds.slice(30)];
 		sandbox.faultFor = ({ body }) =>
 			held.some((id) => body.includes(id)) ? { kind: 'delay', ms: 600_000 } : undefined;
 		await sendList();
-		const upload = uploadFile().catch(() => undefined);
+		await n8n.run(tableList, 'Start');
 		const posting = postUntilKilled();
 		await until('payments and postbacks', async () => {
-			const isPaying = arrived(paymentIds).length === 30 && arrived(lineIds).length >= 5;
+			const isPaying = arrived(paymentIds).length === 30 && arrived(rowIds).length === 31;
 			return isPaying && acknowledged.length >= 5;
 		});
 		await n8n.kill();
-		await Promise.all([upload, posting]);
-		sent = { payments: arrived(paymentIds), lines: arrived(lineIds) };
+		await posting;
+		sent = { payments: arrived(paymentIds), rows: arrived(rowIds) };
 		sandbox.faultFor = undefined;
 		await n8n.launch();
 		await n8n.answering(payments.id);
@@ -104,7 +107,7 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 
 	test('was killed in their midst', () => {
 		expect(sent.payments.length).toBeLessThan(paymentIds.length);
-		expect(sent.lines.length).toBeLessThan(lineIds.length);
+		expect(sent.rows).toHaveLength(31);
 	});
 
 	test('a list of payments that runs again refuses what was sent, and sends nothing twice', async () => {
@@ -114,24 +117,25 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 		);
 		const items = itemsOf(again!, 'Pay');
 		const duplicates: string[] = [];
-		for (const { error } of items) {
-			const { outcome, external_id } = (error ?? {}) as Record<string, string>;
-			if (outcome === 'duplicate') duplicates.push(external_id!);
+		for (const { outcome, external_id } of items) {
+			if (outcome === 'duplicate') duplicates.push(external_id as string);
 		}
 		expect(items).toHaveLength(paymentIds.length);
 		expect(duplicates).toStrictEqual(expect.arrayContaining(sent.payments));
 		expect(paymentIds.filter((id) => arrivals(id) > 1)).toStrictEqual([]);
 	});
 
-	test('a file of payouts that is uploaded again pays only what was not sent', async () => {
-		await until('the page', async () => (await fetch(page.url)).status === 401);
-		const { html } = await uploadFile();
-		const [, accepted, inDoubt] =
-			/(\d+) of 10 lines accepted now: .*? (\d+) in doubt\./.exec(html) ?? [];
-		expect(Number(accepted) + Number(inDoubt)).toBe(10);
-		// One may have been recorded and not sent.
-		expect([sent.lines.length, sent.lines.length + 1]).toContain(Number(inDoubt));
-		expect(lineIds.filter((id) => arrivals(id) > 1)).toStrictEqual([]);
+	test('pay-a-list, run again, sends the rest alone, and names the rows to ask about; then nothing', async () => {
+		const told = await runTable();
+		expect(rowIds.map(arrivals)).toStrictEqual(rowIds.map(() => 1));
+		const asked = told.map(({ external_id }) => external_id);
+		expect(asked).toStrictEqual(expect.arrayContaining(sent.rows));
+		const rows = await table.rows();
+		expect(rows.map(({ outcome }) => outcome)).toStrictEqual(
+			rowIds.map((id) => (asked.includes(id) ? 'duplicate' : 'accepted')),
+		);
+		expect(await runTable()).toStrictEqual([]);
+		expect(rowIds.map(arrivals)).toStrictEqual(rowIds.map(() => 1));
 	});
 
 	test('a wait goes on at its postback, once', async () => {

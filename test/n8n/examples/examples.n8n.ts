@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import AxeBuilder from '@axe-core/playwright';
 import express from 'express';
-import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { example } from '../../../dev/demo';
 import {
 	itemsOf,
@@ -18,11 +14,10 @@ import {
 import type { N8nVersion } from '../../../dev/versions';
 import { signUrl, type Reference } from '../../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../../sandbox/service';
-import { makeTable } from './book';
-import { ended, firstExecution, waits } from '../chargeAndWait';
-import { launch } from '../editorPage';
+import { makeTable, type Column } from './table';
+import { ended, waits } from '../chargeAndWait';
 import { startModel } from '../model';
-import { allFinished, newIds, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from '../nodes';
+import { newIds, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from '../nodes';
 import { chatModel, toAgent } from '../otherNodes';
 
 let n8n: N8n;
@@ -188,331 +183,6 @@ function approval(version: N8nVersion) {
 	});
 }
 
-/** An order whose page a customer has opened. */
-interface Order {
-	workflowId: string;
-	/** The execution that waits for the money. */
-	executionId: string;
-	page: string;
-	order: string;
-	/** What the page was given to show. */
-	facts: Record<string, string>;
-}
-
-/** The charge that the sandbox was asked for last. */
-const newestCharge = () => sandbox.transactions.at(-1)!;
-
-/** Publishes "checkout" at a path of its own, changed as told, with an account; gives the address of its page. */
-async function publishCheckout(
-	version: N8nVersion,
-	change: (workflow: Workflow) => void = () => {},
-	account = credentials,
-) {
-	const workflow = example('checkout');
-	const path = randomUUID();
-	// What a person does before it is published, as the notes say.
-	const pageNode = nodeOf(workflow, 'Customer opens the page');
-	Object.assign(pageNode.parameters as object, { path });
-	delete pageNode.disabled;
-	const stateNode = nodeOf(workflow, 'Page asks');
-	Object.assign(stateNode.parameters as object, { path: `${path}/state` });
-	delete stateNode.disabled;
-	// n8n 2 makes its book; on n8n 1 a person does, from the example's file.
-	if (version === 'n8n1') {
-		const file = join(__dirname, '..', '..', '..', 'examples', 'book-of-orders.csv');
-		const [header = ''] = readFileSync(file, 'utf8').split('\n');
-		const columns = header.split(',').map((name) => ({ name, type: 'string' }));
-		(await makeTable(n8n, columns)).chooseIn(workflow, 'Open the book');
-	}
-	change(workflow);
-	const workflowId = await n8n.importWorkflow(workflow, account);
-	await n8n.activate(workflowId);
-	return { workflowId, page: `${n8n.url}/webhook/${path}` };
-}
-
-/** What a page was given to show; what it shows as text is made from it. */
-async function lookAt(page: string, order: string) {
-	const response = await fetch(`${page}?order=${order}`);
-	const html = await response.text();
-	const [, facts = 'null'] = /type="application\/json">(.*?)<\/script>/s.exec(html) ?? [];
-	return { response, html, facts: JSON.parse(facts) as Record<string, string> };
-}
-
-/** What the page is told of its order as it asks again and again. */
-async function stateOf(page: string, order: string) {
-	const answer = await fetch(`${page}/state?id=order-${order}`, {
-		headers: { Origin: 'null' },
-	});
-	// n8n's pages have no origin: a browser lets them read only what says so.
-	expect(answer.headers.get('access-control-allow-origin')).toBe('null');
-	return (await answer.json()) as unknown;
-}
-
-/** A customer opens the page of an order. */
-async function openOrder(
-	version: N8nVersion,
-	change?: (workflow: Workflow) => void,
-	account = credentials,
-): Promise<Order> {
-	const { workflowId, page } = await publishCheckout(version, change, account);
-	const order = randomUUID().slice(0, 8);
-	const { response, facts } = await lookAt(page, order);
-	expect(response.status).toBe(200);
-	expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
-	const executionId = await firstExecution(n8n, workflowId);
-	await waits(n8n, executionId);
-	return { workflowId, executionId, page, order, facts };
-}
-
-/** The nodes at which an execution of "checkout" ended, of those that end it. */
-async function endOf(executionId: string, seconds = 60): Promise<string[]> {
-	return await until(
-		`the end of execution ${executionId}`,
-		async () => {
-			const { status, data } = await n8n.execution(executionId);
-			const ends = [
-				'Fulfil the order',
-				'Offer another try',
-				'Cancel the order',
-				'Look at the postback',
-			].filter((name) => name in data.resultData.runData);
-			return status === 'success' && ends.length > 0 && ends;
-		},
-		seconds,
-	);
-}
-
-/** What the book says of an order: test/examples/checkout.test.ts. */
-function checkout(version: N8nVersion) {
-	beforeAll(async () => {
-		const wasm = readFileSync(require.resolve('zxing-wasm/reader/zxing_reader.wasm'));
-		await prepareZXingModule({ overrides: { wasmBinary: wasm.buffer as ArrayBuffer } });
-	});
-
-	test('its page shows order, amount and the QR code of the charge', async () => {
-		const { page, order, facts } = await openOrder(version);
-		const { qrCode } = newestCharge();
-		expect(newestCharge()).toMatchObject({ external_id: `order-${order}`, amount: 49.9 });
-		expect(facts).toMatchObject({ order: `order-${order}`, state: 'open', code: qrCode });
-		expect(Number(facts.amount)).toBe(49.9);
-		const image = new Uint8Array(Buffer.from(facts.image!, 'base64'));
-		const [found] = await readBarcodes(image, { formats: ['QRCode'] });
-		expect(found!.text).toBe(qrCode);
-		expect(await stateOf(page, order)).toStrictEqual({ state: 'open' });
-	});
-
-	test('a paid charge fulfils the order; a status on the way and a forged "paid" do not', async () => {
-		const { executionId, page, order } = await openOrder(version);
-		const { id, postbackUrl } = newestCharge();
-		// "waiting" is a status too, and none that ends the wait.
-		await sandbox.settle(id, 'waiting');
-		const forged = new URL(postbackUrl!);
-		forged.searchParams.delete('pay_proof');
-		const answer = await fetch(forged, {
-			method: 'POST',
-			headers: { 'Content-Type': 'application/json' },
-			body: '{"status":"paid"}',
-		});
-		expect(answer.status).toBe(401);
-		expect((await n8n.execution(executionId)).status).toBe('waiting');
-		expect(await stateOf(page, order)).toStrictEqual({ state: 'open' });
-		await sandbox.settle(id, 'paid');
-		expect(await endOf(executionId)).toStrictEqual(['Fulfil the order']);
-		expect(await stateOf(page, order)).toStrictEqual({ state: 'paid' });
-	});
-
-	test('a reload is not a second charge: it shows the same code, then "paid"', async () => {
-		const { executionId, page, order, facts } = await openOrder(version);
-		expect((await lookAt(page, order)).facts).toStrictEqual(facts);
-		await sandbox.settle(newestCharge().id, 'paid');
-		await endOf(executionId);
-		const paid = { order: `order-${order}`, amount: '49.9', state: 'paid' };
-		expect((await lookAt(page, order)).facts).toStrictEqual(paid);
-		expect((await lookAt(page, order)).facts).toStrictEqual(paid);
-		expect(sandbox.bodies('qrcode')).toHaveLength(1);
-	});
-
-	test('no secret is on its page', async () => {
-		const { page, order } = await openOrder(version);
-		const { html } = await lookAt(page, order);
-		// The control: what is shown is found.
-		expect(html).toContain(newestCharge().qrCode);
-		expect(html).not.toContain('pay_proof');
-		expect(html).not.toContain('webhook-waiting');
-		expect(html).not.toContain('signature');
-	});
-
-	test('on a phone the page shows the code, copies it, becomes "paid" by itself, and can be read by all', async () => {
-		const { page, order } = await openOrder(version);
-		const browser = await launch();
-		const context = await browser.newContext({ viewport: { width: 360, height: 740 } });
-		const phone = await context.newPage();
-		await phone.goto(`${page}?order=${order}`);
-		const expectReadable = async (name: string) => {
-			const folder = join(__dirname, '..', '..', '..', '.cache', 'screenshots', version);
-			await phone.screenshot({ path: join(folder, `order-${name}.png`), fullPage: true });
-			const { violations } = await new AxeBuilder({ page: phone }).analyze();
-			expect(violations).toStrictEqual([]);
-		};
-		expect(await phone.locator('h1').innerText()).toBe(`Order ${order}`);
-		expect(await phone.locator('#amount').innerText()).toBe('49.90');
-		const image = phone.locator('#image');
-		expect(await image.getAttribute('src')).toMatch(/^data:image\/png/);
-		expect(await phone.evaluate('document.documentElement.scrollWidth')).toBe(360);
-		await phone.getByRole('button', { name: 'Copy the code' }).click();
-		await phone.getByRole('button', { name: 'Copied' }).waitFor();
-		await expectReadable('open');
-		// What was copied is what a person pastes.
-		await phone.locator('#code').evaluate((field) => field.removeAttribute('readonly'));
-		await phone.locator('#code').fill('');
-		await phone.keyboard.press('Control+v');
-		expect(await phone.locator('#code').inputValue()).toBe(newestCharge().qrCode);
-
-		await sandbox.settle(newestCharge().id, 'paid');
-		await phone.getByText('Paid. Thank you!').waitFor();
-		expect(await image.isVisible()).toBe(false);
-		await expectReadable('paid');
-		await phone.reload();
-		await phone.getByText('Paid. Thank you!').waitFor();
-		expect(sandbox.bodies('qrcode')).toHaveLength(1);
-		await browser.close();
-	});
-
-	test('several openings in the same moment are one charge: the others wait a moment and see its code', async () => {
-		const { page } = await publishCheckout(version);
-		// The book is made by the first run; n8n's note asks for one.
-		await lookAt(page, 'first');
-		for (let round = 1; round <= 3; round++) {
-			const before = sandbox.bodies('qrcode').length;
-			const opened = await Promise.all(
-				Array.from({ length: 6 }, async () => await lookAt(page, `at-once-${round}`)),
-			);
-			expect(sandbox.bodies('qrcode').slice(before)).toHaveLength(1);
-			const states = new Set(opened.map(({ facts }) => facts.state));
-			states.delete('moment');
-			expect([...states]).toStrictEqual(['open']);
-			const { facts } = await lookAt(page, `at-once-${round}`);
-			expect(facts).toMatchObject({ state: 'open', code: newestCharge().qrCode });
-		}
-	});
-
-	test('without its book a customer gets no code, and who runs it by hand does', async () => {
-		const { workflowId, page } = await publishCheckout(version, (workflow) => {
-			Object.assign(parametersOf(workflow, 'Open the book'), {
-				dataTableId: { __rl: true, mode: 'id', value: 'none' },
-			});
-		});
-		expect((await lookAt(page, '1042')).facts).toMatchObject({ state: 'problem' });
-		expect(sandbox.bodies('qrcode')).toStrictEqual([]);
-		const executionId = await n8n.run(workflowId, 'Start');
-		await waits(n8n, executionId);
-		await sandbox.settle(newestCharge().id, 'paid');
-		expect(await endOf(executionId)).toStrictEqual(['Fulfil the order']);
-	});
-
-	test('HTML in an order or a code is text on the page', async () => {
-		const { page } = await publishCheckout(version);
-		const evil = '</script><img src=x onerror=alert(1)>{{ 1 + 1 }}';
-		const { html, facts } = await lookAt(page, encodeURIComponent(evil));
-		expect(facts.order).toBe(`order-${evil}`);
-		expect(html).not.toContain('<img src=x');
-	});
-
-	test('"paid" with another amount does not fulfil the order: a person looks', async () => {
-		const { executionId, page, order } = await openOrder(version);
-		const { postbackUrl = '' } = newestCharge();
-		const answer = await fetch(postbackUrl, {
-			method: 'POST',
-			headers: { 'Content-Type': 'application/json' },
-			body: '{"status":"paid","amount":0.01}',
-		});
-		expect(answer.status).toBe(200);
-		expect(await endOf(executionId)).toStrictEqual(['Look at the postback']);
-		expect(await stateOf(page, order)).toStrictEqual({ state: 'other' });
-	});
-
-	describe('where the credential has the words of the service and its Amount Field', () => {
-		let described: typeof credentials;
-		beforeAll(async () => {
-			const payApi = await n8n.createCredential({
-				baseUrl: sandbox.url,
-				accessToken: 'token',
-				describeService: true,
-				statusField: 'data.state',
-				paidValues: 'settled',
-				failedValues: 'refused',
-				amountField: 'data.value',
-			});
-			described = { payApi };
-		});
-
-		/** What a person does once the credential has the words. */
-		function chooseWhenPaidOrFailed(workflow: Workflow): void {
-			parametersOf(workflow, 'Wait for the postback').resumeWhen = 'paidOrFailed';
-		}
-
-		/** Tells the newest charge's order what the service says. */
-		async function say(data: object): Promise<void> {
-			const { status } = await fetch(newestCharge().postbackUrl ?? '', {
-				method: 'POST',
-				headers: { 'Content-Type': 'application/json' },
-				body: JSON.stringify({ status: 'paid', data }),
-			});
-			expect(status).toBe(200);
-		}
-
-		test.each([
-			{
-				what: 'paid',
-				data: { state: 'settled', value: 49.9 },
-				end: 'Fulfil the order',
-				state: 'paid',
-			},
-			{
-				what: 'another amount',
-				data: { state: 'settled', value: 4.99 },
-				end: 'Look at the postback',
-				state: 'other',
-			},
-			{
-				what: 'failed',
-				data: { state: 'refused' },
-				end: 'Offer another try',
-				state: 'failed',
-			},
-		])(
-			'$what ends the wait at once, and only "paid" fulfils the order',
-			async ({ data, end, state }) => {
-				const order = await openOrder(version, chooseWhenPaidOrFailed, described);
-				await say({ state: 'on its way', value: 49.9 });
-				expect((await n8n.execution(order.executionId)).status).toBe('waiting');
-				await say(data);
-				expect(await endOf(order.executionId)).toStrictEqual([end]);
-				expect(await stateOf(order.page, order.order)).toStrictEqual({ state });
-			},
-		);
-	});
-
-	test('a failed charge does not fulfil the order, and goes its own way', async () => {
-		const { executionId, page, order } = await openOrder(version);
-		await sandbox.settle(newestCharge().id, 'failed');
-		expect(await endOf(executionId)).toStrictEqual(['Offer another try']);
-		expect(await stateOf(page, order)).toStrictEqual({ state: 'failed' });
-		expect((await lookAt(page, order)).facts.state).toBe('failed');
-		expect(sandbox.bodies('qrcode')).toHaveLength(1);
-	});
-
-	test('a charge without a code ends in an error, and the next opening tries again', async () => {
-		sandbox.faultFor = () => ({ kind: 'status', status: 201, body: '{"ok":true}' });
-		const { workflowId, page } = await publishCheckout(version);
-		expect((await lookAt(page, '1042')).facts).toMatchObject({ state: 'no code' });
-		const [execution] = await allFinished(n8n, workflowId, 1);
-		expect(execution!.status).toBe('error');
-		sandbox.faultFor = undefined;
-		expect((await lookAt(page, '1042')).facts).toMatchObject({ state: 'open' });
-	});
-}
-
 /** "postbacks-without-repeats", published with a data table of its own. */
 class CreditedOrders {
 	private constructor(
@@ -524,14 +194,13 @@ class CreditedOrders {
 
 	/** @param change of the workflow, as a person makes it */
 	static async publish(
-		columns: object[],
+		columns: Column[],
 		change: (workflow: Workflow) => void = () => undefined,
 		payApi = credentials.payApi,
 	): Promise<CreditedOrders> {
 		const table = await makeTable(n8n, columns);
 		const workflow = example('postbacks-without-repeats');
-		table.chooseIn(workflow, 'Not credited yet?');
-		table.chooseIn(workflow, 'Credit the order');
+		table.chooseIn(workflow);
 		change(workflow);
 		const workflowId = await n8n.importWorkflow(workflow, { payApi });
 		await n8n.activate(workflowId);
@@ -594,8 +263,8 @@ class CreditedOrders {
 }
 
 function postbacksWithoutRepeats() {
-	const ID_COLUMN = { name: 'external_id', type: 'string' };
-	const AMOUNT_COLUMN = { name: 'amount', type: 'number' };
+	const ID_COLUMN: Column = { name: 'external_id', type: 'string' };
+	const AMOUNT_COLUMN: Column = { name: 'amount', type: 'number' };
 	const COLUMNS = [ID_COLUMN, AMOUNT_COLUMN];
 	const qrCodeOf = (external_id: string, amount = 49.9): Reference => ({
 		external_id,
@@ -988,17 +657,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	// n8n looks about once a minute whose limit has passed: these begin first, and are looked at last.
 	describe('with time limits that pass while the other tests run,', () => {
 		let undecided: Decision;
-		let unpaid: Order;
 		beforeAll(async () => {
 			undecided = await askForDecision({ resumeAmount: 1, resumeUnit: 'seconds' });
-			unpaid = await openOrder(version, (workflow) => {
-				const limit = { resumeAmount: 1, resumeUnit: 'seconds' };
-				Object.assign(parametersOf(workflow, 'Wait for the postback'), limit);
-			});
 		});
 
 		describe('approval', () => approval(version));
-		describe('checkout', () => checkout(version));
 		describe('postbacks-without-repeats', () => postbacksWithoutRepeats());
 		shortLivedToken();
 		describe('agent without its gate', agentWithoutGate);
@@ -1009,15 +672,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const execution = await ended(n8n, undecided.executionId, 'Not paid', 120);
 			expect(itemsOf(execution, 'Not paid')).toMatchObject([{ decision: 'none' }]);
 			expect(execution.data.resultData.runData).not.toHaveProperty('Pay');
-		});
-
-		test('checkout: an order that nobody pays in time is not fulfilled, and goes its own way', async () => {
-			const { executionId, page, order } = unpaid;
-			expect(await endOf(executionId, 120)).toStrictEqual(['Cancel the order']);
-			expect(await stateOf(page, order)).toStrictEqual({ state: 'time is up' });
-			// A reload makes no second charge.
-			expect((await lookAt(page, order)).facts.code).toBeUndefined();
-			expect(sandbox.bodies('qrcode')).toStrictEqual([]);
 		});
 	});
 });

@@ -5,10 +5,8 @@ import { majorOf } from '../../../dev/versions';
 import { call, pay } from '../../../dev/workflow';
 import type { Sandbox } from '../../../sandbox/service';
 import { allIn, sectionOf } from '../../markdown';
-import { newIds, nodeOf, VERSIONS, withQueueMode, type Credential } from '../nodes';
+import { newIds, VERSIONS, withQueueMode, type Credential } from '../nodes';
 import type { QueueMode } from '../queue';
-import { makeBook } from './book';
-import { linesOf, PayoutsPage } from './payouts';
 import { answering, line, outcomeOf, PayOnce, type Answer } from './payOnceTable';
 
 describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
@@ -486,55 +484,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			for (const { external_id } of accepted) expect(arrivals([external_id])).toStrictEqual([1]);
 		},
 	);
-
-	describe('payouts, with pay-once in place of its Pay node', () => {
-		let book: Awaited<ReturnType<typeof makeBook>>;
-		let page: PayoutsPage;
-		beforeAll(async () => {
-			book = await makeBook(main);
-			page = await PayoutsPage.publish(main, payApi, (workflow) => {
-				book.in('payouts', workflow);
-				// What its note says: switch Workflow to Fixed, and choose it.
-				Object.assign(nodeOf(workflow, 'Pay once').parameters as object, {
-					workflowId: { __rl: true, mode: 'list', value: payOnce.workflowId },
-				});
-			});
-		});
-		const csv = (lines: string[]) => ['id,amount,key', ...lines].join('\n');
-
-		test('a list is paid through it, and the report and the book say the same as ever', async () => {
-			const [good, rejected, spelt] = newIds(3);
-			sandbox.faultFor = ({ body }) =>
-				body.includes(rejected!) ? { kind: 'status', status: 422 } : undefined;
-			const list = csv([`${good},10.5,a@x`, `${rejected},7,b@x`, `${spelt},"12,00",c@x`]);
-			const { text, execution } = await page.uploadCsv(list);
-			expect(execution.data.resultData.runData).not.toHaveProperty('Pay');
-			expect(text.split('\n')[0]).toBe('1 of 3 lines accepted now: 10.50 in all.');
-			expect(linesOf(text)).toStrictEqual([
-				expect.stringContaining(`- Line 3: ${rejected}, 7.00 to b@x. The service rejected payment`),
-				expect.stringContaining(`- Line 4: ${spelt}, 12,00 to c@x. Nothing was sent for payment`),
-				`- Line 2: ${good}, 10.50 to a@x.`,
-			]);
-			const rows = await book.rows();
-			expect(rows.filter(({ external_id }) => list.includes(String(external_id)))).toMatchObject([
-				{ external_id: good, amount: '10.5', recipient: 'a@x', outcome: 'accepted' },
-				{ external_id: rejected, outcome: 'rejected' },
-				{ external_id: spelt, outcome: 'notSent' },
-			]);
-		});
-
-		test('one list uploaded five times at once: each line is paid once', async () => {
-			const ids = newIds(10);
-			const list = csv(ids.map((id) => `${id},7,a@x`));
-			await Promise.all(
-				[1, 2, 3, 4, 5].map(async () => await page.post(new File([list], 'list.csv'))),
-			);
-			await page.finished();
-			expect(arrivals(ids)).toStrictEqual(ids.map(() => 1));
-			const { text } = await page.send(undefined);
-			expect(text).toBe('Nothing is in doubt.');
-		});
-	});
 
 	testOnN8n2('what it costs, beside a Pay node of the same workflow', async () => {
 		const payNode = pay(

@@ -1,0 +1,3 @@
+return $('Check each line')
+	.first()
+	.json.lines.map((line) => ({ json: line }));
