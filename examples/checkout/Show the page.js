@@ -30,4 +30,9 @@
 	</style>
 	<main>${row.id ? order : '<h1>There is no such order</h1>'}</main>
 </html>`;
-})($json.id ? $json : $('The order').first().json);
+	// Not claimed now, so it was claimed before, perhaps a moment ago.
+})(
+	$json.id
+		? $json
+		: { ...$('The order').first().json, state: $('The order').first().json.state || 'open' },
+);

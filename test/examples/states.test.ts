@@ -35,16 +35,12 @@ function holds({ leftValue, rightValue, operator }: Condition, json: object): bo
 	return String(left).toLowerCase() === rightValue.toLowerCase();
 }
 
-/** The output of checkout's Switch for a state. */
-function endOfCheckout(state: string): string {
-	const postback = { state, reference: { amount: 49.9 }, body: {} };
-	const { rules } = parametersOf('checkout', 'How did it end?') as {
-		rules: { values: Array<{ conditions: { conditions: Condition[] }; outputKey: string }> };
+/** Whether an example goes on as paid with an item, by its node "Is it paid?". */
+function isPaid(name: string, json: object): boolean {
+	const { conditions } = parametersOf(name, 'Is it paid?') as {
+		conditions: { conditions: Condition[] };
 	};
-	const rule = rules.values.find(({ conditions }) => {
-		return conditions.conditions.every((condition) => holds(condition, { postback }));
-	});
-	return rule?.outputKey ?? 'a person';
+	return conditions.conditions.every((condition) => holds(condition, json));
 }
 
 /** Where postbacks-without-repeats goes with a postback of a charge. */
@@ -66,9 +62,14 @@ function endOfPostback(postback: object): string {
 
 const REFERENCE = { external_id: 'order-1', kind: 'qrCode', amount: 49.9 };
 
-test.each(ALL)('checkout, $state: the order is fulfilled for "paid" alone', ({ state }) => {
-	const own: Record<string, string> = { paid: 'Paid', failed: 'Failed' };
-	expect(endOfCheckout(state)).toBe(own[state] ?? 'a person');
+test.each(ALL)('get-paid and checkout, $state: goods are sent for "paid" alone', ({ state }) => {
+	expect(isPaid('get-paid', { postback: { state } })).toBe(state === 'paid');
+	expect(isPaid('checkout', { state })).toBe(state === 'paid');
+});
+
+test('nor are goods sent where no postback came', () => {
+	expect(isPaid('get-paid', {})).toBe(false);
+	expect(isPaid('checkout', { state: 'over' })).toBe(false);
 });
 
 test.each(ALL)('postbacks-without-repeats, $state: a person hears what is no step', ({ state }) => {
@@ -91,5 +92,5 @@ test.each([
 
 test('no other example names a state', () => {
 	const names = exampleNames().filter((name) => /otherAmount/i.test(JSON.stringify(example(name))));
-	expect(names.sort()).toStrictEqual(['checkout', 'payouts', 'postbacks-without-repeats']);
+	expect(names.sort()).toStrictEqual(['postbacks-without-repeats']);
 });

@@ -40,12 +40,6 @@ export interface Walk {
 	heading: string;
 }
 
-/** The list that a page gives to try. */
-export function csvIn(path: string): string {
-	const [, csv = ''] = /```csv\n([^`]+)```/.exec(readFileSync(join(ROOT, path), 'utf8')) ?? [];
-	return csv;
-}
-
 /** What a section says to enter: a label in italics, a colon, and a value in code type or italics. */
 export function entriesOf({ page: path, heading }: Walk): Entry[] {
 	const sections = readFileSync(join(ROOT, path), 'utf8').split(/^#+ /m);
@@ -163,21 +157,21 @@ export class Hand {
 		await this.chooseAction(name);
 	}
 
-	/** Makes the data table that n8n 1 has no node to make. */
-	async makeBook(name: string) {
+	/** Makes a data table from the CSV file of an example. */
+	async importTable(name: string, file: string) {
 		await go(`${this.n8nUrl}/home/workflows`, newWorkflowButton());
 		await page.getByText('Data tables', { exact: true }).click();
 		await page.getByText('Create data table').first().click();
 		await byId('data-table-name-input-select').fill(name);
 		await page.getByText('Import CSV').click();
-		await this.upload(join(EXAMPLES, 'book-of-payouts.csv'));
+		await this.upload(join(EXAMPLES, file));
 		await byId('proceed-from-select-button').click();
 		await byId('confirm-add-data-table-button').click();
 		await seen(page, 'external_id');
 	}
 
 	/** Chooses a data table in the node that is open. */
-	async chooseBook(name: string) {
+	async chooseTable(name: string) {
 		const options = byId('dataTableId-parameter-input-options-container');
 		await options.getByTestId('radio-button-fixed').click();
 		await byId('rlc-input-container').first().click();

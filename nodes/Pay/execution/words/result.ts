@@ -40,7 +40,7 @@ function textOf(response: unknown): string {
 	return JSON.stringify(response);
 }
 
-/** What to do where a rejection says nothing else. The example payouts leaves it out: a list has words of its own. */
+/** What to do where a rejection says nothing else. */
 export const CORRECT_ITEM = 'Correct the item, then run again.';
 
 /** What to correct where the request did not come to the service; undefined where it may have. */
