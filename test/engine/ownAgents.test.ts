@@ -46,8 +46,8 @@ test.each([
 ])('a payment that is %s there is refused in words that lead to a workflow', async (_, options) => {
 	const parameters = { amount: '1', external_id: 'order-1', options };
 	const [result] = await resultsOfCall(parameters);
-	const { message, description, outcome } = result?.error as Record<string, string>;
-	expect(outcome).toBe('notSent');
+	const { message, description } = result?.error as Record<string, string>;
+	expect(result?.outcome).toBe('notSent');
 	expect(`${message} ${description}`).toContain('Let the Agent call a workflow');
 	expect(`${message} ${description}`).not.toMatch(/Allow Payments|Save the workflow/);
 	expect(sandbox.received).toStrictEqual([]);
@@ -58,7 +58,7 @@ test('a QR code there that asks for its postback to resume the execution is refu
 		{ ...CODE, postback: 'resume' },
 		{ amount: '1', order: 'order-1' },
 	);
-	expect(result).toMatchObject({ error: { outcome: 'notSent', field: 'postback' } });
+	expect(result).toMatchObject({ outcome: 'notSent', error: { field: 'postback' } });
 	expect(sandbox.received).toStrictEqual([]);
 });
 
