@@ -20,6 +20,7 @@ export const GATE = {
 		'ownAgents',
 		'previousNodes',
 		'realServices',
+		'record',
 		'triggers',
 		'waits',
 		'waitsBegin',
