@@ -292,6 +292,17 @@ describe('Required Values', () => {
 		},
 	);
 
+	test.each([
+		{ fields: LIST, path: 'pix.0.live' },
+		{ fields: LIST, path: 'body.PIX[1].live' },
+		{ fields: { ...LIST, statusField: '[].status' }, path: 'body.0.live' },
+	])('cannot have $path, which is that of another charge, beside $fields', ({ fields, path }) => {
+		expect(refused(`${path} = true`, fields)).toMatchObject({
+			field: 'requiredValues',
+			message: `The Required Values of the Pay API credential cannot have ${JSON.stringify(path)}, which names one entry of a list and would speak for all the others`,
+		});
+	});
+
 	test.each(['pix[].a[].b = 1', '{{ $json.a }} = 1', 'a = {{ $json.b }}', true, ['a = b']])(
 		'cannot be %j',
 		(entered) => {

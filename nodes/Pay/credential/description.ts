@@ -9,7 +9,7 @@ import {
 } from '../parameters/fieldAndValues';
 import { parseSwitch } from '../parameters/parameter';
 import { AMOUNT_UNITS } from '../service/amounts';
-import { ANYTHING, listsOf } from '../service/fieldMatch';
+import { ANYTHING, listsOf, normalPath } from '../service/fieldMatch';
 import type { ResponseWords } from '../service/judgement';
 import type { RequiredValue, StatusWords } from '../service/postbackState';
 import { chosenIn, credentialField, fieldInCredential, wrongInCredential } from './wrongField';
@@ -112,12 +112,26 @@ function readWords(
 const readRequired = (fields: DescriptionFields) =>
 	readRequiredValues(fields.requiredValues, fieldInCredential('requiredValues'));
 
+/** Whether a path leads to a numbered entry of a list, as in pix.0.status. */
+function namesOneEntry(path: string, list: string): boolean {
+	const start = list === '' ? '' : `${list}.`;
+	const normal = normalPath(path);
+	return normal.startsWith(start) && /^\d+(\.|$)/.test(normal.slice(start.length));
+}
+
 /** Refuses a required value that nothing says which entry of a list it is about. Throws an InputError. */
 function refuseOtherLists(required: RequiredValue[], status: StatusWords): void {
 	const lists = [status.field, status.amountField, status.idField].flatMap((field) => {
 		return listsOf(field ?? '');
 	});
 	for (const { path } of required) {
+		if (lists.some((list) => namesOneEntry(path, list))) {
+			throw wrongInCredential(
+				'requiredValues',
+				`cannot have ${JSON.stringify(path)}, which names one entry of a list and would speak for all the others`,
+				'Write [] in place of the number.',
+			);
+		}
 		const [list] = listsOf(path);
 		if (list === undefined || lists.includes(list)) continue;
 		throw wrongInCredential(
