@@ -12,7 +12,7 @@ const WORDS = {
 	statusField: 'data.status\npix[].status',
 	paidValues: 'paid',
 	idField: 'data.id',
-	refundField: 'refund',
+	refundField: 'refund\npix[].refunds[].status',
 	amountField: 'data.amount',
 	requiredValues: 'livemode = true',
 };
@@ -242,6 +242,10 @@ describe('a challenge', () => {
 		{
 			what: 'a list has a status',
 			sent: json({ challenge: 'abc', pix: [{ other: 1 }, { status: 'paid' }] }),
+		},
+		{
+			what: 'a list inside a list has a refund',
+			sent: json({ challenge: 'abc', pix: [{ refunds: [] }, { refunds: [{ status: 'D' }] }] }),
 		},
 		{
 			what: 'the status is in a text that holds JSON',

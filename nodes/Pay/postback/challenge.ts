@@ -1,6 +1,6 @@
 import type { INodeProperties, IWebhookFunctions } from 'n8n-workflow';
 import { readPaths } from '../parameters/fieldAndValues';
-import { entriesOf, firstValue, isScalar, type Sources } from '../service/fieldMatch';
+import { firstValue, isScalar, pathMeeting, type Sources } from '../service/fieldMatch';
 import { fieldsInWords, type StatusWords } from '../service/postbackState';
 import { parseBody, type Body } from './body/parse';
 import { isJsonObject, jsonOrText } from '../json';
@@ -43,13 +43,14 @@ export function readChallengeField(typedOptions: unknown): string | undefined {
 	return readPaths(entered, challengeField) || undefined;
 }
 
-/** Whether one of the paths of a field leads somewhere, be it in one entry of a list. */
-function isThere(field: string, sources: Sources): boolean {
-	if (firstValue(field, sources) !== undefined) return true;
-	return entriesOf([field], sources).some(
-		(entry) => firstValue(field, sources, entry) !== undefined,
-	);
-}
+const LEADS_SOMEWHERE = {
+	name: 'leads somewhere',
+	isMet: (value: unknown) => value !== undefined && value !== null,
+};
+
+/** Whether one of the paths of a field leads somewhere, be it in one entry of a list, or of a list inside it. */
+const isThere = (field: string, sources: Sources) =>
+	pathMeeting(field, LEADS_SOMEWHERE, sources) !== undefined;
 
 /** The text that a request wants back; undefined where it is no challenge. */
 function challengeIn({ field, words }: ChallengeRule, sources: Sources): string | undefined {
