@@ -102,8 +102,17 @@ function isOneOfCurrencies(name: string, currencies: string[]): boolean {
 	return currencies.some((each) => {
 		const code = each.toUpperCase();
 		if (name === code) return true;
-		return /^[A-Z]{3}$/.test(code) && signsOf(code).includes(name);
+		return /^[A-Z]{3}$/.test(code) && isSignOf(code, name.normalize('NFKC'));
 	});
+}
+
+/** Whether a text is a sign of a currency, or has the beginning of its code before one: AU$ of AUD, S$ of SGD. */
+function isSignOf(code: string, text: string): boolean {
+	const signs = signsOf(code);
+	const letters = /^[A-Z]*/.exec(text)?.[0] ?? '';
+	return (
+		signs.includes(text) || (code.startsWith(letters) && signs.includes(text.slice(letters.length)))
+	);
 }
 
 /**
