@@ -154,6 +154,8 @@ export interface RunOptions {
 	mode?: WorkflowExecuteMode;
 	/** The run of a test data set that it belongs to. */
 	evaluationRunId?: string;
+	/** What invents the responses of the service, as n8n 2 does it where it tests its own Agents. */
+	evalLlmMockHandler?: IWorkflowExecuteAdditionalData['evalLlmMockHandler'];
 	/** What n8n keeps of a run that a person starts in the editor. */
 	startData?: IRunExecutionData['startData'];
 	/** The execution to go on with, as the editor's Retry does. */
@@ -264,6 +266,7 @@ function additionalData(options: RunOptions, run: IRunExecutionData) {
 		},
 		executionId,
 		evaluationRunId: options.evaluationRunId,
+		evalLlmMockHandler: options.evalLlmMockHandler,
 		webhookWaitingBaseUrl: 'https://n8n.example.com/webhook-waiting',
 		formWaitingBaseUrl: 'https://n8n.example.com/form-waiting',
 		variables: {},

@@ -8,6 +8,7 @@ import {
 	ids,
 	isRecorded,
 	itemsFor,
+	outcomes,
 	outputOf,
 	pay,
 	payNode,
@@ -78,5 +79,15 @@ test('a run that began elsewhere in a workflow with an Evaluation Trigger pays',
 	workflow.connections = { Source: to(['Pay']), Row: to(['Pay']) };
 	workflow.nodes[0] = sourceNode('Source', itemsFor(id));
 	await pay([], { workflow });
+	expect(arrived()).toStrictEqual([id]);
+});
+
+test('where n8n invents the responses, to test its own Agents, nothing is recorded as accepted', async () => {
+	const [id = ''] = ids(1);
+	const evalLlmMockHandler = async () => ({ statusCode: 201, headers: {}, body: { id: 1 } });
+	const tested = await pay(itemsFor(id), { evalLlmMockHandler, settings: CONTINUE });
+	expect(outcomes(tested)).toStrictEqual(['notSent']);
+	expect(isRecorded(id)).toBe(false);
+	expect(outcomes(await pay(itemsFor(id)))).toStrictEqual(['accepted']);
 	expect(arrived()).toStrictEqual([id]);
 });

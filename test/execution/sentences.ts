@@ -57,6 +57,7 @@ const NO_WORKFLOW = Object.assign(new Error(), { code: 'ERR_ASSERTION' });
 const REFUSALS: Examples<typeof refusals> = {
 	ranWithPreviousNodes: () => [refusals.ranWithPreviousNodes('Pay')],
 	ranInEvaluation: onlyPayments((kind) => [refusals.ranInEvaluation(wordsOf(kind))]),
+	ranInAgentTest: onlyPayments((kind) => [refusals.ranInAgentTest(wordsOf(kind))]),
 	nothingIsKept: onlyPayments((kind) => [refusals.nothingIsKept(wordsOf(kind))]),
 	notPermittedToAgents: (kind) => {
 		const { agentPermission } = OPERATIONS[kind];

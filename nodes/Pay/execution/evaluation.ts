@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, Workflow } from 'n8n-workflow';
 import type { Words } from '../service/contract';
-import { ranInEvaluation } from './words/refusal';
+import { ranInAgentTest, ranInEvaluation } from './words/refusal';
 
 const EVALUATION_TRIGGER = 'n8n-nodes-base.evaluationTrigger';
 
@@ -29,9 +29,20 @@ function isEvaluation(context: IExecuteFunctions): boolean {
 }
 
 /**
- * Refuses to move money for a test data set: n8n's Evaluations run all nodes for real, and each row was paid
- * (measured on 2.41.1). Throws an InputError.
+ * Looks whether n8n invents the responses to its node's requests. n8n 2 does so in a workflow that one of its
+ * own Agents calls, when it tests the Agent; the mode is that of any run in the editor.
+ */
+function areResponsesInvented(context: IExecuteFunctions): boolean {
+	const { additionalData } = context as { additionalData?: { evalLlmMockHandler?: unknown } };
+	return additionalData?.evalLlmMockHandler !== undefined;
+}
+
+/**
+ * Refuses to move money in a test. n8n's Evaluations run all nodes for real, and each row was paid (measured on
+ * 2.41.1). Where n8n invents the responses, a payment that was never sent would be recorded as accepted, and
+ * the real one refused. Throws an InputError.
  */
 export function refuseEvaluation(context: IExecuteFunctions, words: Words): void {
+	if (areResponsesInvented(context)) throw ranInAgentTest(words);
 	if (isEvaluation(context)) throw ranInEvaluation(words);
 }

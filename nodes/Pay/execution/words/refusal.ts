@@ -32,6 +32,14 @@ export const ranInEvaluation = ({ noun, pastParticiple }: Words) =>
 		`In the workflow with the Evaluation Trigger, put an Evaluation node with the operation "Check If Evaluating" before this ${noun}, or before the call of this workflow, and connect only its "Normal" output to it.`,
 	);
 
+/** A payment in a test of n8n's own Agents, where n8n invents the responses of the service. */
+export const ranInAgentTest = ({ noun, pastParticiple }: Words) =>
+	new InputError(
+		'',
+		`n8n tests an Agent and invents what the service responds, so no ${noun} is ${pastParticiple}`,
+		`Nothing was sent or recorded. To try the ${noun}, run this workflow itself.`,
+	);
+
 /** A payment that n8n's own Agents ask for: nothing there keeps the next call from making it again. */
 export const nothingIsKept = ({ noun, pastParticiple }: Words) =>
 	new InputError(
