@@ -61,11 +61,18 @@ export class AcceptedMarks {
 		});
 	}
 
-	/** Makes one change after the other, and waits for none as long as for a record. */
+	/** Makes one change after the other. Nobody waits longer than the time limit, for the turn and the change. */
 	private async change<Result>(work: () => Promise<Result>): Promise<Result> {
-		return await this.turns.inTurn(
-			async () => await within(work(), TIME_LIMIT_OF_MARKS_MS, notInTime),
-		);
+		let givenUp = false;
+		const turn = this.turns.inTurn(async () => {
+			if (givenUp) throw notInTime();
+			return await within(work(), TIME_LIMIT_OF_MARKS_MS, notInTime);
+		});
+		try {
+			return await within(turn, TIME_LIMIT_OF_MARKS_MS, notInTime);
+		} finally {
+			givenUp = true;
+		}
 	}
 }
 
