@@ -66,6 +66,12 @@ test.each([
 		advice: 'Wait until the cell shows its value. Then read the sheet again.',
 	},
 	{
+		text: '#GETTING_DATA',
+		message:
+			'Document is "#GETTING_DATA", which a spreadsheet shows while it still works out a formula',
+		advice: 'Wait until the cell shows its value. Then read the sheet again.',
+	},
+	{
 		text: '########',
 		message: 'Document is "########", which a spreadsheet shows where a column is too narrow',
 		advice: 'Make the column wider in the sheet. Then save and read it again.',

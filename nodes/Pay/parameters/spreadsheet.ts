@@ -27,6 +27,9 @@ const NOT_AVAILABLE = [
 	'#NENÍ_K_DISPOZICI',
 ];
 
+/** What Google Sheets and Excel show while they still work out a formula. */
+const NOT_YET_THERE = ['Loading...', '#GETTING_DATA'];
+
 /** How LibreOffice numbers its errors. */
 const NUMBERED_ERROR = /^Err:\d{3}$/;
 
@@ -56,7 +59,7 @@ export function refuseSpreadsheetLeftover(value: string, field: NamedField): voi
 			'Correct the formula in that cell, or type the value there. Then read the sheet again.',
 		);
 	}
-	if (text === 'Loading...') {
+	if (NOT_YET_THERE.includes(text)) {
 		throw wrongField(
 			field,
 			`is ${quoted(text)}, which a spreadsheet shows while it still works out a formula`,

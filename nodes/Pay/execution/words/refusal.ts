@@ -64,9 +64,13 @@ export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
 		`Update n8n, or move the ${noun} into a separate workflow.`,
 	);
 
-/** How payments get away from the history of a Remove Duplicates node: first the way that forgets nothing. */
+/**
+ * How payments get away from the history of a Remove Duplicates node: first the way that forgets nothing. A
+ * sub-workflow that is written into its call has the id of the caller, and so the same record: both were paid
+ * twice (measured on 2.41.1).
+ */
 const OWN_RECORD =
-	'Move this node into a sub-workflow, which has a record of its own (a new one is empty). Or set the Scope of that node to "Node": its history then begins anew, so every old row comes through it once more.';
+	'Move this node into a sub-workflow of the Source "Database" (no other), which has a record of its own (a new one is empty). Or set the Scope of that node to "Node": its history then begins anew, so every old row comes through it once more.';
 
 /** A Remove Duplicates node of the workflow that keeps its history where the payments are recorded. */
 export const recordIsShared = ({ plural }: Words, name: string) =>
