@@ -77,6 +77,8 @@ const TYPES: Record<string, INodeType> = {
 	'test.source': new Source(),
 	// n8n's own, which gives a row of a test data set.
 	'n8n-nodes-base.evaluationTrigger': new Source(),
+	// n8n's own, which begins an error workflow.
+	'n8n-nodes-base.errorTrigger': new Source(),
 	// Nodes of n8n's that can pause an execution; here they do not.
 	'n8n-nodes-base.wait': new Source(),
 	'n8n-nodes-base.form': new Source(),

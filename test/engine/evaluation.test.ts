@@ -1,4 +1,4 @@
-import type { INode } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import {
 	arrived,
 	CHARGE,
@@ -28,12 +28,12 @@ async function evaluate(more: Partial<RunOptions>, parameters: object = {}) {
 	return { run, id };
 }
 
-/** Source -> Row, which is an Evaluation Trigger -> Pay; n8n starts at a trigger, and here at Source. */
-const behindTrigger = (id: string, settings: Partial<INode> = {}): RunOptions['workflow'] => ({
+/** Source -> Row, which is a trigger of n8n -> Pay; n8n starts at a trigger, and here at Source. */
+const behindTrigger = (id: string, name = 'evaluationTrigger', more: IDataObject = {}) => ({
 	nodes: [
 		sourceNode('Source', [{}]),
-		{ ...sourceNode('Row', itemsFor(id)), type: 'n8n-nodes-base.evaluationTrigger' },
-		payNode('Pay', FIELDS, settings),
+		{ ...sourceNode('Row', [{ ...itemsFor(id)[0], ...more }]), type: `n8n-nodes-base.${name}` },
+		payNode('Pay', FIELDS),
 	],
 	connections: { Source: to(['Row']), Row: to(['Pay']) },
 });
@@ -61,6 +61,22 @@ test('a run that began at an Evaluation Trigger pays nothing', async () => {
 	expect(isRecorded(id)).toBe(false);
 });
 
+test.each([
+	{ mode: 'evaluation', paid: 0 },
+	{ mode: 'trigger', paid: 1 },
+])(
+	'an error workflow, after an execution of the mode $mode: $paid paid',
+	async ({ mode, paid }) => {
+		const [id = ''] = ids(1);
+		const run = await pay([], {
+			workflow: behindTrigger(id, 'errorTrigger', { execution: { mode } }),
+		});
+		expect(arrived()).toHaveLength(paid);
+		expect(errorOf(run)?.message ?? 'Evaluation').toContain('Evaluation');
+		expect(isRecorded(id)).toBe(paid === 1);
+	},
+);
+
 test('a node that goes on after failures says so in its item', async () => {
 	const { run } = await evaluate({ mode: 'evaluation', settings: CONTINUE });
 	expect(outputOf(run, 'Pay').map(({ json }) => json)).toMatchObject([
@@ -75,7 +91,7 @@ test('a QR code is created: that moves no money', async () => {
 
 test('a run that began elsewhere in a workflow with an Evaluation Trigger pays', async () => {
 	const [id = ''] = ids(1);
-	const workflow = behindTrigger('row')!;
+	const workflow = behindTrigger('row');
 	workflow.connections = { Source: to(['Pay']), Row: to(['Pay']) };
 	workflow.nodes[0] = sourceNode('Source', itemsFor(id));
 	await pay([], { workflow });

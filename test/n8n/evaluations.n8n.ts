@@ -103,6 +103,26 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		}
 	});
 
+	test('the error workflow of a test that fails pays nothing', async () => {
+		const whenFailed = node('When it failed', 'n8n-nodes-base.errorTrigger', {});
+		const refund = pay('Pay', { amount: 5, external_id: '={{ $json.execution.id }}' });
+		const errorWorkflow = await n8n.importWorkflow(chain('Refund', [whenFailed, refund]), {
+			payApi,
+		});
+		await n8n.activate(errorWorkflow);
+		const evaluated = await save([payInvoice()]);
+		const { settings, versionId } = await n8n.workflow(evaluated);
+		await n8n.rest('PATCH', `/workflows/${evaluated}`, {
+			settings: { ...(settings as object), errorWorkflow },
+			versionId,
+		});
+		await runTest(evaluated);
+		for (const execution of await allFinished(n8n, errorWorkflow, 2)) {
+			expect(errorFactsOf(execution)).toMatchObject({ outcome: 'notSent' });
+		}
+		expect(paid()).toStrictEqual([]);
+	});
+
 	test('"Execute workflow" from an Evaluation Trigger pays nothing', async () => {
 		const execution = await executeFromTrigger(await save([payInvoice()]));
 		expect(paid()).toStrictEqual([]);

@@ -1,31 +1,49 @@
-import type { IExecuteFunctions, Workflow } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions, Workflow } from 'n8n-workflow';
+import { isJsonObject } from '../json';
 import type { Words } from '../service/contract';
 import { ranInAgentTest, ranInEvaluation } from './words/refusal';
 
 const EVALUATION_TRIGGER = 'n8n-nodes-base.evaluationTrigger';
+const ERROR_TRIGGER = 'n8n-nodes-base.errorTrigger';
 
-/** The names of the Evaluation Triggers from which a node can be reached. */
-function evaluationTriggers(context: IExecuteFunctions): string[] {
+/** What n8n tells of a node of the workflow. */
+interface NodeData {
+	isExecuted: boolean;
+	first(): { json: IDataObject } | undefined;
+}
+
+/** The nodes of a type that have run, of those from which a node can be reached. */
+function executedNodes(context: IExecuteFunctions, type: string): NodeData[] {
 	// A tool has no parents. Only n8n's insides tell which nodes come before its agent, so all of the
 	// workflow are looked at there.
 	const { workflow } = context as { workflow?: Pick<Workflow, 'nodes'> };
 	const nodes = workflow?.nodes
 		? Object.values(workflow.nodes)
 		: context.getParentNodes(context.getNode().name);
-	const triggers = nodes.filter(({ type }) => type === EVALUATION_TRIGGER);
-	return triggers.map(({ name }) => name);
+	const data = context.getWorkflowDataProxy(0);
+	return nodes
+		.filter((node) => node.type === type)
+		.map(({ name }) => data.$(name) as NodeData)
+		.filter(({ isExecuted }) => isExecuted);
+}
+
+/** Looks whether an error workflow runs because a run for a row has failed: the trigger gives that run's mode. */
+function isAboutEvaluation(errorTrigger: NodeData): boolean {
+	const { execution } = errorTrigger.first()?.json ?? {};
+	return isJsonObject(execution) && execution.mode === 'evaluation';
 }
 
 /** Looks whether n8n runs its node for a row of a test data set. */
 function isEvaluation(context: IExecuteFunctions): boolean {
 	if (context.getMode() === 'evaluation') return true;
-	const triggers = evaluationTriggers(context);
-	const data = context.getWorkflowDataProxy(0);
 	// n8n 2 hands this on to sub-workflows, whose mode is another one. n8n 1 tells them nothing.
+	const data = context.getWorkflowDataProxy(0);
 	const { $evaluation } = data as { $evaluation?: { runId?: unknown } };
 	if ($evaluation?.runId) return true;
 	// "Execute workflow" from the trigger has the mode of any run in the editor.
-	return triggers.some((name) => (data.$(name) as { isExecuted: boolean }).isExecuted);
+	if (executedNodes(context, EVALUATION_TRIGGER).length > 0) return true;
+	// A payment that is refused in a test is such an error, and its error workflow paid.
+	return executedNodes(context, ERROR_TRIGGER).some(isAboutEvaluation);
 }
 
 /**
