@@ -117,6 +117,8 @@ const OF_N8N = new Set([
 	'Credentials',
 	'Create credential',
 	'Workflow',
+	'Source',
+	'Database',
 ]);
 
 const { scripts, version } = JSON.parse(read('package.json')) as {

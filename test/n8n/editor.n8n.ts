@@ -287,12 +287,12 @@ function newcomer(on: N8nVersion) {
 		await hand.enter('external_id', 'order-1043');
 		await hand.choose('postback', 'Resume This Execution');
 		const modal = await hand.editCredential();
-		await hand.turnOn('describeService', modal);
-		await hand.enter('statusField', 'status', modal);
-		await hand.enter('paidValues', 'paid', modal);
-		await hand.enter('failedValues', 'failed', modal);
-		await hand.enter('amountField', 'amount', modal);
-		await hand.saveCredential();
+		// README's walk has entered them.
+		await hand.find('statusField', 'status', modal);
+		await hand.find('paidValues', 'paid', modal);
+		await hand.find('failedValues', 'failed', modal);
+		await hand.find('amountField', 'amount', modal);
+		await hand.close('editCredential-modal');
 		await hand.close('ndv');
 		await byId('node-creator-plus-button').click();
 		await hand.chooseAction('Wait for postback');
