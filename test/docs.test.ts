@@ -73,6 +73,7 @@ for (const { displayName, options = [] } of FIELDS) {
 
 /** Words of n8n's own interface. */
 const OF_N8N = new Set([
+	'Database',
 	'Settings',
 	'Community nodes',
 	'Install',
