@@ -119,7 +119,6 @@ const OF_N8N = new Set([
 	'Create credential',
 	'Workflow',
 	'Source',
-	'Database',
 ]);
 
 const { scripts, version } = JSON.parse(read('package.json')) as {

@@ -32,8 +32,8 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a run from an Evaluation Trigger pays': [
 		{
-			find: 'return triggers.some((name) => (data.$(name) as { isExecuted: boolean }).isExecuted);',
-			replace: 'return false;',
+			find: 'if (executedNodes(context, EVALUATION_TRIGGER).length > 0) return true;',
+			replace: '',
 		},
 	],
 
