@@ -127,7 +127,7 @@ function approval(version: N8nVersion) {
 
 		const again = await askAgain(workflowId);
 		await decide(again.page, 'Approve');
-		expect((await errorOf(again.executionId)).message).toContain('was not sent again');
+		expect((await errorOf(again.executionId)).message).toContain('not sent again');
 		expect(payments()).toHaveLength(1);
 	});
 
@@ -422,7 +422,7 @@ function shortLivedToken() {
 		tokenNode.credentials = {
 			httpHeaderAuth: await n8n.createCredential(key, 'httpHeaderAuth', 'Key'),
 		};
-		const note = parametersOf(workflow, 'Note on the account').content as string;
+		const note = parametersOf(workflow, 'Note before it is real').content as string;
 		const [, expression] = /`({{ .* }})`/.exec(note)!;
 		const payApi = await n8n.createCredential(
 			{ baseUrl: sandbox.url, accessToken: `=${expression}` },
