@@ -198,7 +198,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		}
 		const saidTo = (execution: Execution) => itemsOf(execution, 'What it said');
 		beforeAll(async () => {
-			const note = nodeOf(example('ask-the-service'), 'Note on practising');
+			const note = nodeOf(example('ask-the-service'), 'Note before it is real');
 			const { content } = note.parameters as { content: string };
 			[address = ''] = /http:[^`]+/.exec(content) ?? [];
 			address = address.replace('http://127.0.0.1:5678', n8n.url);
