@@ -89,10 +89,6 @@ async function credential() {
 async function pictureOfNodes(name: string) {
 	if (PAY_SCREENSHOTS === undefined || version !== 'n8n2') return;
 	mkdirSync(PAY_SCREENSHOTS, { recursive: true });
-	await page.addStyleTag({
-		content:
-			'[data-test-id=sticky], .vue-flow__panel, [data-test-id=execute-workflow-button] { visibility: hidden }',
-	});
 	await page.waitForTimeout(700);
 	const boxes = await Promise.all(
 		(await byId('canvas-node').all()).map(async (node) => (await node.boundingBox())!),
@@ -104,6 +100,8 @@ async function pictureOfNodes(name: string) {
 	await page.screenshot({
 		path: join(PAY_SCREENSHOTS, `${name}.png`),
 		clip: { x, y, width, height },
+		style:
+			'[data-test-id=sticky], .vue-flow__panel, [data-test-id=execute-workflow-button] { visibility: hidden }',
 	});
 }
 

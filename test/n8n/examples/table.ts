@@ -29,7 +29,14 @@ export async function makeTable(n8n: N8n, columns: Column[]) {
 		path,
 		rows: async () => {
 			type Rows = { data: { data: Array<Record<string, unknown>> } };
-			return (await n8n.rest<Rows>('GET', `${path}/rows?take=100`)).data.data;
+			const rows: Rows['data']['data'] = [];
+			// n8n 1 gives 50 at most.
+			for (;;) {
+				const page = `${path}/rows?take=50&skip=${rows.length}&sortBy=id:asc`;
+				const { data } = (await n8n.rest<Rows>('GET', page)).data;
+				rows.push(...data);
+				if (data.length < 50) return rows;
+			}
 		},
 		add: async (data: object[]) =>
 			await n8n.rest('POST', `${path}/insert`, { data, returnType: 'count' }),
