@@ -1,7 +1,8 @@
-import type { IDataObject, IExecuteFunctions, Workflow } from 'n8n-workflow';
+import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { isJsonObject } from '../json';
 import type { Words } from '../service/contract';
 import { ranInAgentTest, ranInEvaluation } from './words/refusal';
+import { workflowNodes } from './workflowNodes';
 
 const EVALUATION_TRIGGER = 'n8n-nodes-base.evaluationTrigger';
 const ERROR_TRIGGER = 'n8n-nodes-base.errorTrigger';
@@ -16,10 +17,7 @@ interface NodeData {
 function executedNodes(context: IExecuteFunctions, type: string): NodeData[] {
 	// A tool has no parents. Only n8n's insides tell which nodes come before its agent, so all of the
 	// workflow are looked at there.
-	const { workflow } = context as { workflow?: Pick<Workflow, 'nodes'> };
-	const nodes = workflow?.nodes
-		? Object.values(workflow.nodes)
-		: context.getParentNodes(context.getNode().name);
+	const nodes = workflowNodes(context) ?? context.getParentNodes(context.getNode().name);
 	const data = context.getWorkflowDataProxy(0);
 	return nodes
 		.filter((node) => node.type === type)

@@ -1,6 +1,7 @@
-import type { IExecuteFunctions, INodeParameters, Workflow } from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
 import { isJsonObject } from '../../json';
 import { mayBeExpression } from '../../parameters/parameter';
+import { workflowNodes } from '../workflowNodes';
 
 /*
  * n8n's Remove Duplicates node, where somebody gives it the Scope "Workflow", keeps its history in the row of the
@@ -36,8 +37,8 @@ function sharesRecord({ type, typeVersion, disabled, parameters }: OtherNode): b
 
 /** The other nodes of the workflow; without n8n's own list of them those before and behind this one. */
 function otherNodes(context: IExecuteFunctions): OtherNode[] {
-	const { workflow } = context as { workflow?: Pick<Workflow, 'nodes'> };
-	if (workflow?.nodes !== undefined) return Object.values(workflow.nodes);
+	const nodes = workflowNodes(context);
+	if (nodes !== undefined) return nodes;
 	const { name } = context.getNode();
 	const withParameters = { includeNodeParameters: true };
 	try {
