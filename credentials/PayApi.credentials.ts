@@ -1,6 +1,6 @@
 import type { Icon, ICredentialType } from 'n8n-workflow';
-import { credentialFields } from '../nodes/Pay/credential/fields';
-import { authenticate, preAuthentication } from '../nodes/Pay/credential/otherAddresses';
+import { credentialFields } from '../nodes/Pay/account/fields';
+import { authenticate, preAuthentication } from '../nodes/Pay/account/httpRequest';
 
 export class PayApi implements ICredentialType {
 	name = 'payApi';

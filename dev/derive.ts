@@ -7,7 +7,7 @@ import { stringify } from 'yaml';
 import { sendingOperations } from '../nodes/Pay/operations';
 import type { PlayedOperation } from '../sandbox/play';
 import { pathOf, valuesAt } from '../nodes/Pay/service/contract';
-import { sentences } from '../test/execution/sentences';
+import { sentences } from '../test/run/sentences';
 import { EXAMPLES } from '../test/fullForms';
 import { exampleNames, sourcesOf, withSources } from './examples';
 import type { Workflow } from './n8n';
@@ -312,7 +312,7 @@ async function derive(): Promise<void> {
 		const workflow = `examples/${name}.json`;
 		write(workflow, await formatted(workflow, JSON.stringify(withSources(name), null, '\t')));
 	}
-	write('test/execution/sentences.txt', sentences());
+	write('test/run/sentences.txt', sentences());
 }
 
 if (require.main === module) void derive();

@@ -9,8 +9,8 @@ import { installStryker } from './install';
 /*
  * `npm run mutate` changes pure code in some thousand small ways, one at a time, and sees which of them
  * a test notices. It goes through the files of test/mutation/goals.json; `npm run mutate --
- * nodes/Pay/parameters/amount.ts` through one. It prints what no test noticed, and ends with an error
- * where a file is below the floor, or all together below the total. Texts are left as they are: test/execution/sentences.txt and the frozen
+ * nodes/Pay/fields/amount.ts` through one. It prints what no test noticed, and ends with an error
+ * where a file is below the floor, or all together below the total. Texts are left as they are: test/run/sentences.txt and the frozen
  * form hold them. So are whole functions, lists and objects, which would be emptied: the changes inside
  * mostly show the same.
  */

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../nodes/Pay/boundedMap';
+import { BoundedMap } from '../nodes/Pay/base/boundedMap';
 
 test('an entry beyond the bound throws out the one that was set longest ago', () => {
 	const map = new BoundedMap<string, number>(2);

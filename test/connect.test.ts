@@ -1,9 +1,9 @@
-import { readAccount } from '../nodes/Pay/credential/connection';
-import { readDescription } from '../nodes/Pay/credential/description';
-import { headerFault, readSenderRule } from '../nodes/Pay/credential/sender';
+import { readAccount } from '../nodes/Pay/account/account';
+import { readDescription } from '../nodes/Pay/account/describe';
+import { headerFault, readSenderRule } from '../nodes/Pay/account/sender';
 import { judgePostback } from '../nodes/Pay/postback/match';
-import { judge, type ResponseWords } from '../nodes/Pay/service/judgement';
-import { claimsOf, STATES, type StatusWords } from '../nodes/Pay/service/postbackState';
+import { judge, type ResponseWords } from '../nodes/Pay/service/client';
+import { claimsOf, STATES, type StatusWords } from '../nodes/Pay/service/state';
 import { enteredAs, inventedService } from './inventedService';
 import { read } from './markdown';
 import { postbackOf } from './postback/postbackOf';

@@ -304,8 +304,8 @@ describe('README', () => {
 });
 
 test.each([
-	['test/parameters/amount.test.ts', "value: ' 10.50 ',"],
-	['nodes/Pay/parameters/amount.ts', "placeholder: 'e.g. 49.90',"],
+	['test/fields/amount.test.ts', "value: ' 10.50 ',"],
+	['nodes/Pay/fields/amount.ts', "placeholder: 'e.g. 49.90',"],
 ])('the first change of CONTRIBUTING begins at a line of %s that is there once', (file, line) => {
 	expect(read('CONTRIBUTING.md')).toContain(line);
 	expect(read(file).split(line)).toHaveLength(2);

@@ -1,4 +1,4 @@
-import { asError, InputError, inWords } from '../nodes/Pay/inputError';
+import { asError, InputError, inWords } from '../nodes/Pay/base/inputError';
 
 test('an input that is refused has its field, what is wrong and what to do', () => {
 	const error = new InputError('amount', 'Amount is missing', 'Enter a number.');

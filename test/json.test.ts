@@ -1,4 +1,10 @@
-import { isJsonObject, isTooDeep, jsonOrText, parseTypedJson, valueAt } from '../nodes/Pay/json';
+import {
+	isJsonObject,
+	isTooDeep,
+	jsonOrText,
+	parseTypedJson,
+	valueAt,
+} from '../nodes/Pay/base/json';
 
 test.each<{ name: string; value: unknown; expected: boolean }>([
 	{ name: 'an object', value: {}, expected: true },

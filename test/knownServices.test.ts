@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
-import { readAccount } from '../nodes/Pay/credential/connection';
-import { readSenderRule, signatureFault } from '../nodes/Pay/credential/sender';
+import { readAccount } from '../nodes/Pay/account/account';
+import { readSenderRule, signatureFault } from '../nodes/Pay/account/sender';
 import { judgePostback } from '../nodes/Pay/postback/match';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { enteredAs } from './inventedService';

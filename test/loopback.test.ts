@@ -1,4 +1,4 @@
-import { isLoopback } from '../nodes/Pay/loopback';
+import { isLoopback } from '../nodes/Pay/base/loopback';
 
 test.each(['localhost', 'sandbox.localhost', '127.0.0.1', '127.255.10.1', '[::1]'])(
 	'%s never leaves this machine',

@@ -1,4 +1,4 @@
-import { pause } from '../nodes/Pay/pause';
+import { pause } from '../nodes/Pay/base/time';
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());

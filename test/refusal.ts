@@ -1,4 +1,4 @@
-import { InputError } from '../nodes/Pay/inputError';
+import { InputError } from '../nodes/Pay/base/inputError';
 
 /** What is said of an input that is refused; undefined where it is taken. */
 export function refusalOf(read: () => unknown): InputError | undefined {

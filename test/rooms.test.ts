@@ -8,13 +8,13 @@ const PAY = join(__dirname, '..', 'nodes', 'Pay');
 const ROOMS = [
 	['Pay.node', 'PayTrigger.node'],
 	['operations'],
-	['execution'],
+	['run'],
 	['postback', 'qr'],
-	['credential'],
-	['parameters'],
+	['account'],
+	['fields'],
 	['service'],
 	['n8n1'],
-	['boundedMap', 'inputError', 'json', 'log', 'loopback', 'pause', 'within'],
+	['base'],
 ];
 
 const FILES: string[] = [];

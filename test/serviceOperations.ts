@@ -1,8 +1,8 @@
 import type { IDataObject } from 'n8n-workflow';
-import type { Account } from '../nodes/Pay/credential/connection';
+import type { Account } from '../nodes/Pay/account/account';
 import { sendingOperations } from '../nodes/Pay/operations';
-import type { RequestOperation } from '../nodes/Pay/execution/read';
-import type { ReadParameter } from '../nodes/Pay/parameters/parameter';
+import type { RequestOperation } from '../nodes/Pay/run/read';
+import type { ReadParameter } from '../nodes/Pay/fields/expressions';
 import type { Kind } from '../nodes/Pay/service/contract';
 import { EXAMPLES } from './fullForms';
 

@@ -1,4 +1,4 @@
-import { within } from '../nodes/Pay/within';
+import { within } from '../nodes/Pay/base/time';
 
 const late = () => new Error('late');
 const never = new Promise<never>(() => {});

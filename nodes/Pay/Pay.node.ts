@@ -8,12 +8,11 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { testPayCredential } from './credential/credentialTest';
-import { onMessage } from './n8n1/chatMessage';
-import { credentials, executeChosen, findOperation, properties } from './operations';
-import { subtitle } from './operations/subtitle';
-import { resumeWebhooks, waitingNodeTooltip } from './operations/wait/form';
-import { refuseOnError, refusePostback } from './postback/refuse';
+import { testPayCredential } from './account/test';
+import { onMessage } from './n8n1/version';
+import { credentials, executeChosen, findOperation, properties, subtitle } from './operations';
+import { resumeWebhooks, waitingNodeTooltip } from './operations/wait';
+import { refuseOnError, refusePostback } from './postback/take';
 
 /** The Pay node: all operations, each described in operations/. */
 export class Pay implements INodeType {

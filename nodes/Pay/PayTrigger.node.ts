@@ -7,13 +7,10 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { testPayCredential } from './credential/credentialTest';
-import { triggerProperties } from './operations/trigger/form';
-import { publish } from './operations/trigger/publish';
-import { receive } from './operations/trigger/receive';
-import { refuseOnError } from './postback/refuse';
-import { POSTBACK_METHODS } from './postback/request';
-import { RESPONSE_CODE } from './postback/response';
+import { testPayCredential } from './account/test';
+import { publish, receive, triggerProperties } from './operations/trigger';
+import { refuseOnError, RESPONSE_CODE } from './postback/take';
+import { POSTBACK_METHODS } from './postback/postback';
 
 /** Starts a workflow when the service reports a charge or payment. */
 export class PayTrigger implements INodeType {

@@ -304,7 +304,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 	});
 	const parameter = (parameters: IDataObject) => () => ({ parameters });
 
-	// What else each field refuses: test/credential, test/parameters and values.test.ts.
+	// What else each field refuses: test/account, test/fields and values.test.ts.
 	test.each<{
 		what: string;
 		wrong: () => Pick<Partial<RunOptions>, 'credential' | 'parameters'>;
@@ -476,7 +476,7 @@ describe('an account that is refused is asked once', () => {
 		expect(sandbox.received).toHaveLength(2);
 	});
 
-	// Until when: test/service/retryAfter.test.ts and test/credential/accountGate.test.ts.
+	// Until when: test/service/retryAfter.test.ts and test/account/standing.test.ts.
 	test('30 payments of which the third gets 429', async () => {
 		let asked = 0;
 		sandbox.faultFor = () =>

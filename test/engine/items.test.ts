@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
 import { brCode } from '../../sandbox/brCode';
-import type { RequestOperation } from '../../nodes/Pay/execution/read';
-import { runRequests } from '../../nodes/Pay/execution/run';
-import { otherAmountInCode } from '../../nodes/Pay/execution/words/result';
+import type { RequestOperation } from '../../nodes/Pay/run/read';
+import { runRequests } from '../../nodes/Pay/run/run';
+import { otherAmountInCode } from '../../nodes/Pay/run/words';
 import { verify } from '../../nodes/Pay/postback/proof';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import {
@@ -215,7 +215,7 @@ describe('a payment without a key', () => {
 	});
 });
 
-// In words: test/execution/notes.test.ts.
+// In words: test/run/notes.test.ts.
 describe('a "yes" about something else', () => {
 	const charge = { postback: 'none', external_id: 'order-7', amount: '41' };
 

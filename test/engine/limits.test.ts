@@ -39,7 +39,7 @@ const outcomesWithFields = (run: IRun, node = 'Pay', round = 0) =>
 	resultsOf(run, node, round).map(({ outcome, field }) =>
 		field === undefined ? outcome : `${String(outcome)}: ${String(field)}`,
 	);
-// What each limit refuses: test/execution/ledger/limits.test.ts. How one is read: test/credential/limits.test.ts.
+// What each limit refuses: test/run/limits.test.ts. How one is read: test/account/limits.test.ts.
 test.each<{ name: string; limits: IDataObject; items: IDataObject[]; fields: string[] }>([
 	{
 		name: 'an amount above the highest payment',

@@ -1,5 +1,5 @@
 import type { IDataObject, IExecuteFunctions, INode, IRun } from 'n8n-workflow';
-import { acceptedBefore, recordedBefore } from '../../nodes/Pay/execution/words/refusal';
+import { acceptedBefore, recordedBefore } from '../../nodes/Pay/run/refusals';
 import { OPERATIONS } from '../serviceOperations';
 import {
 	arrived,

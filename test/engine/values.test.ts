@@ -37,7 +37,7 @@ async function valuesOf(parameters: IDataObject, type = 'n8n-nodes-pay.pay') {
 	return { error, sent, hints: hintsOf(run) };
 }
 
-// What else a field refuses: test/parameters.
+// What else a field refuses: test/fields.
 test.each<{ what: string; parameters: IDataObject; field: string }>([
 	{
 		what: 'a recipient as one expression',

@@ -3,10 +3,10 @@ import type { IConnections, IDataObject, INode, INodeExecutionData, IRun } from 
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
 	awaitedHashes,
-	recordWait,
-	recordExpectation,
 	type ExpectationStore,
-} from '../../nodes/Pay/postback/expectation';
+	recordExpectation,
+	recordWait,
+} from '../../nodes/Pay/postback/waiting';
 import { randomProof, withRandomProof } from '../../nodes/Pay/postback/proof';
 import {
 	errorOf,
@@ -69,7 +69,7 @@ const limited = (resumeAmount: unknown, resumeUnit: unknown) => ({
 	resumeUnit: `={{ ${JSON.stringify(resumeUnit)} }}`,
 });
 
-// How a limit is read: test/parameters/waitLimit.test.ts.
+// How a limit is read: test/fields/waitLimit.test.ts.
 test('waits at most as long as its limit says', async () => {
 	const before = Date.now();
 	const { run, till } = await wait(limited(1.5, 'minutes'));

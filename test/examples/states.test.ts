@@ -1,6 +1,6 @@
 import { exampleNames } from '../../dev/examples';
 import { example } from '../../dev/demo';
-import { STATES } from '../../nodes/Pay/service/postbackState';
+import { STATES } from '../../nodes/Pay/service/state';
 
 /*
  * Every state that a postback can have, and one that nobody knows yet, through the expressions of the examples:

@@ -1,5 +1,5 @@
 import type { IDataObject, IHttpRequestOptions, INodeExecutionData, IRun } from 'n8n-workflow';
-import type { Awaited } from '../../nodes/Pay/operations/wait/awaited';
+import type { Awaited } from '../../nodes/Pay/operations/wait';
 import { ALL_FULL_FORMS, KINDS } from '../serviceOperations';
 import {
 	errorOf,

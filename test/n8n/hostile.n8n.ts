@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { itemsOf, type N8n } from '../../dev/n8n';
 import { noOp, pay } from '../../dev/workflow';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { type Reference, signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { hostileRequests, sendRaw, type RawRequest } from './hostileRequests';
 import { allFinished, publishTrigger, SECRET, VERSIONS, withN8n, type Credential } from './nodes';

@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { connect } from 'node:net';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { type Reference, signUrl } from '../../nodes/Pay/postback/proof';
 
 /** A body, and what its sender says of it. */
 interface HostileBody {

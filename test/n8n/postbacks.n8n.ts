@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, request as httpRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { type Reference, signUrl } from '../../nodes/Pay/postback/proof';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, pay, payTrigger, start } from '../../dev/workflow';

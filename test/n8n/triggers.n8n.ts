@@ -1,7 +1,7 @@
 import { brotliCompressSync, deflateRawSync, gzipSync } from 'node:zlib';
 import { until, webhookPath, type N8n, type Workflow } from '../../dev/n8n';
 import { chain, payTrigger, type Node } from '../../dev/workflow';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { type Reference, signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import {
 	deliver,

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { itemsOf, until, type N8n } from '../../dev/n8n';
 import { chain, noOp, node, splitItems, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { RESUME_SEGMENT } from '../../nodes/Pay/postback/postbackUrl';
+import { RESUME_SEGMENT } from '../../nodes/Pay/postback/target';
 import type { Sandbox } from '../../sandbox/service';
 import { begin, chargeAndWait, ended, firstExecution, startWaiting, waits } from './chargeAndWait';
 import { deliver } from './deliveries';

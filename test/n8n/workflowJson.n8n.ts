@@ -12,7 +12,7 @@ import {
 	start,
 	type Node,
 } from '../../dev/workflow';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { type Reference, signUrl } from '../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../sandbox/service';
 import { valuesAt } from '../../nodes/Pay/service/contract';
 import { REGISTERED } from '../serviceOperations';
@@ -225,7 +225,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(itemsOf(execution, 'Pay')).toMatchObject([{ external_id: id, outcome: 'accepted' }]);
 		});
 
-		// Every value that a field refuses: test/parameters and test/engine/values.test.ts.
+		// Every value that a field refuses: test/fields and test/engine/values.test.ts.
 		test.each<{ what: string; variant: () => Variant; field: string }>([
 			{
 				what: 'a decimal comma',

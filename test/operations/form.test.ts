@@ -1,7 +1,7 @@
 import type { INodeProperties, INodeTypeDescription } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
 import { Pay } from '../../nodes/Pay/Pay.node';
-import type { RequestOperation } from '../../nodes/Pay/execution/read';
+import type { RequestOperation } from '../../nodes/Pay/run/read';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { valuesAt } from '../../nodes/Pay/service/contract';
 import { fieldsIn } from '../fields';

@@ -4,7 +4,7 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { middleware } from 'express-openapi-validator';
 import { Workflow, type INode, type INodeTypes } from 'n8n-workflow';
 import { parse } from 'yaml';
-import { fieldAt } from '../../nodes/Pay/parameters/label';
+import { fieldAt } from '../../nodes/Pay/fields/label';
 import { pathOf, PATHS } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';

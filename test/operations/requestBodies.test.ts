@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { IDataObject } from 'n8n-workflow';
-import { InputError } from '../../nodes/Pay/inputError';
+import { InputError } from '../../nodes/Pay/base/inputError';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
 import {

@@ -1,5 +1,5 @@
-import { readAuthentication, refuseWrongTime } from '../../nodes/Pay/operations/trigger/form';
-import { refuseWrongResponse } from '../../nodes/Pay/postback/response';
+import { readAuthentication, refuseWrongTime } from '../../nodes/Pay/operations/trigger';
+import { refuseWrongResponse } from '../../nodes/Pay/postback/take';
 import { refusalOf } from '../refusal';
 
 describe('Authentication', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
 import { installTools } from '../../dev/install';
 import { qrPng } from '../../nodes/Pay/qr/image';
-import { findQrSource } from '../../nodes/Pay/qr/payload';
+import { findQrSource } from '../../nodes/Pay/qr/code';
 import { brCode } from '../../sandbox/brCode';
 import { EXAMPLES } from '../qr/schemes';
 

@@ -3,13 +3,13 @@ import {
 	confirmExpectation,
 	countWaits,
 	expectationOf,
+	type ExpectationStore,
 	hashesOf,
 	otherStillAwaited,
 	recordExpectation,
 	recordWait,
 	withdrawExpectation,
-	type ExpectationStore,
-} from '../../nodes/Pay/postback/expectation';
+} from '../../nodes/Pay/postback/waiting';
 
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {

@@ -1,4 +1,4 @@
-import { matchOf } from '../../nodes/Pay/parameters/condition';
+import { matchOf } from '../../nodes/Pay/fields/condition';
 import {
 	claimsIn,
 	judgePostback,
@@ -8,7 +8,7 @@ import {
 } from '../../nodes/Pay/postback/match';
 import type { Postback } from '../../nodes/Pay/postback/postback';
 import type { Reference } from '../../nodes/Pay/postback/proof';
-import type { StatusWords } from '../../nodes/Pay/service/postbackState';
+import type { StatusWords } from '../../nodes/Pay/service/state';
 import { postbackOf } from './postbackOf';
 
 /** Why a workflow does not go on with a postback. */

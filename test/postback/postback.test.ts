@@ -1,7 +1,7 @@
 import triggerPreview from '../../nodes/Pay/__schema__/v1.0.0.json';
 import waitPreview from '../../nodes/Pay/__schema__/v1.0.0/postback/wait.json';
-import { parsePostback, toJson, type PostbackContext } from '../../nodes/Pay/postback/postback';
-import { signUrl, type Reference } from '../../nodes/Pay/postback/proof';
+import { parsePostback, type PostbackContext, toJson } from '../../nodes/Pay/postback/postback';
+import { type Reference, signUrl } from '../../nodes/Pay/postback/proof';
 
 const ABOUT: Reference = { external_id: 'a', kind: 'payment', amount: 1 };
 const SIGNED = signUrl('https://n8n.example.com/webhook/x/postback', ABOUT, 'a secret');

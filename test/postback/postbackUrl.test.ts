@@ -1,8 +1,4 @@
-import {
-	parsePostbackUrl,
-	postbackUrlHint,
-	testPathOf,
-} from '../../nodes/Pay/postback/postbackUrl';
+import { parsePostbackUrl, postbackUrlHint, testPathOf } from '../../nodes/Pay/postback/target';
 import { refusalOf } from '../refusal';
 
 test('goes out as it was written, with http: too', () => {

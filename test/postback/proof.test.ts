@@ -2,19 +2,19 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { parse } from 'node:querystring';
 import fc from 'fast-check';
-import { InputError } from '../../nodes/Pay/inputError';
+import { InputError } from '../../nodes/Pay/base/inputError';
 import {
 	hashOfRandomProof,
 	hideSecrets,
 	MAX_URL_LENGTH,
 	randomProof,
+	type Reference,
 	signUrl,
 	verify,
 	withoutProof,
 	withRandomProof,
-	type Reference,
 } from '../../nodes/Pay/postback/proof';
-import { withResumeSegment } from '../../nodes/Pay/postback/postbackUrl';
+import { withResumeSegment } from '../../nodes/Pay/postback/target';
 import { refusalOf } from '../refusal';
 import { runs } from '../runs';
 

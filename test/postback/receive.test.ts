@@ -1,10 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { toPostbackItem } from '../../nodes/Pay/postback/item';
-import { judgePostback } from '../../nodes/Pay/postback/match';
-import type { Postback } from '../../nodes/Pay/postback/postback';
-import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/refuse';
-import { readContent, readPostback } from '../../nodes/Pay/postback/request';
+import { judgePostback, toPostbackItem } from '../../nodes/Pay/postback/match';
+import { type Postback, readContent, readPostback } from '../../nodes/Pay/postback/postback';
+import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/take';
 import { postbackOf } from './postbackOf';
 
 /** A refusal as n8n logs it, as text and with its facts. */

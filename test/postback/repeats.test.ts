@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { IWebhookFunctions } from 'n8n-workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { claimStarts } from '../../nodes/Pay/postback/repeats';
-import { STATES } from '../../nodes/Pay/service/postbackState';
+import { STATES } from '../../nodes/Pay/service/state';
 import { lineInLog, webhookNode } from '../engine/webhook';
 
 const SECRET = 'the secret of the test: repeats';

@@ -6,9 +6,9 @@ import fc from 'fast-check';
 import type { IDataObject, INodeExecutionData } from 'n8n-workflow';
 import {
 	randomProof,
+	type Reference,
 	signUrl,
 	withRandomProof,
-	type Reference,
 } from '../../nodes/Pay/postback/proof';
 import { webhookNode, type HandedOver } from '../engine/webhook';
 import { runs } from '../runs';

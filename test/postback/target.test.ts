@@ -1,13 +1,13 @@
 import {
 	awaitedHashes,
-	recordExpectation,
 	type ExpectationStore,
-} from '../../nodes/Pay/postback/expectation';
+	recordExpectation,
+} from '../../nodes/Pay/postback/waiting';
 import {
 	hashOfRandomProof,
 	randomProof,
-	verify,
 	type Reference,
+	verify,
 } from '../../nodes/Pay/postback/proof';
 import { readPostbackTarget } from '../../nodes/Pay/postback/target';
 import { refusalOf } from '../refusal';

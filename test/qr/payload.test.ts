@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { encode as encodePng } from 'fast-png';
-import { findQrSource } from '../../nodes/Pay/qr/payload';
+import { findQrSource } from '../../nodes/Pay/qr/code';
 import { brCode } from '../../sandbox/brCode';
 import { runs } from '../runs';
 import { EXAMPLES } from './schemes';

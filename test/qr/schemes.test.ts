@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { amountInCode, amountTextIn, schemeOf, SCHEMES } from '../../nodes/Pay/qr/schemes';
+import { amountInCode, amountTextIn, schemeOf, SCHEMES } from '../../nodes/Pay/qr/code';
 import { crc16, emvAmount, isEmv } from '../../nodes/Pay/qr/emv';
 import { brCode } from '../../sandbox/brCode';
 import { read } from '../markdown';

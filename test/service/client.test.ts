@@ -1,11 +1,10 @@
 import { Readable } from 'node:stream';
-import { tokenPoster, postRequest } from '../../nodes/Pay/service/client';
+import { postRequest, type ResponseWords, tokenPoster } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
-import type { ResponseWords } from '../../nodes/Pay/service/judgement';
 import { OPERATIONS } from '../serviceOperations';
 import { hideSecrets } from '../../nodes/Pay/postback/proof';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
-import type { Reason } from '../../nodes/Pay/service/reason';
+import type { Reason } from '../../nodes/Pay/service/reasons';
 
 const CONNECTION = {
 	baseUrl: 'https://a.test',

@@ -5,7 +5,7 @@ import {
 	mismatchOf,
 	missingInWords,
 	Sources,
-} from '../../nodes/Pay/service/fieldMatch';
+} from '../../nodes/Pay/service/paths';
 
 describe('a field has one of some values', () => {
 	const match = { field: 'status', values: ['paid', '7', 'true'] };

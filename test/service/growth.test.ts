@@ -1,8 +1,8 @@
-import { findQrSource } from '../../nodes/Pay/qr/payload';
-import { Sources } from '../../nodes/Pay/service/fieldMatch';
-import { stateOf } from '../../nodes/Pay/service/postbackState';
+import { findQrSource } from '../../nodes/Pay/qr/code';
+import { Sources } from '../../nodes/Pay/service/paths';
+import { stateOf } from '../../nodes/Pay/service/state';
 import { redact } from '../../nodes/Pay/service/redact';
-import { proxyPageIn, unconfirmedBy, replaceUnpublished } from '../../nodes/Pay/service/page';
+import { proxyPageIn, replaceUnpublished, unconfirmedBy } from '../../nodes/Pay/service/reasons';
 import { filled, growsTooFast, processorTime } from '../growth';
 
 /** As many bytes as the package takes of a response. */

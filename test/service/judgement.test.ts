@@ -1,4 +1,4 @@
-import { judge, type ResponseWords } from '../../nodes/Pay/service/judgement';
+import { judge, type ResponseWords } from '../../nodes/Pay/service/client';
 
 const WORDS: ResponseWords = {
 	field: 'data.result\nresult',

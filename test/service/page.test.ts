@@ -1,11 +1,11 @@
 import {
 	proxyPageIn,
+	type Reason,
+	replaceUnpublished,
 	unconfirmedBy,
 	UNPUBLISHED,
 	webPageIn,
-	replaceUnpublished,
-} from '../../nodes/Pay/service/page';
-import type { Reason } from '../../nodes/Pay/service/reason';
+} from '../../nodes/Pay/service/reasons';
 
 const NGINX =
 	'<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';

@@ -1,11 +1,6 @@
 import fc from 'fast-check';
-import { Sources } from '../../nodes/Pay/service/fieldMatch';
-import {
-	claimsOf,
-	stateOf,
-	type Proven,
-	type StatusWords,
-} from '../../nodes/Pay/service/postbackState';
+import { Sources } from '../../nodes/Pay/service/paths';
+import { claimsOf, type Proven, stateOf, type StatusWords } from '../../nodes/Pay/service/state';
 import { runs } from '../runs';
 
 const stateIn = (words: StatusWords, proven: Proven, ...bodies: unknown[]) =>

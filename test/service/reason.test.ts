@@ -1,4 +1,4 @@
-import { reasonInWords, reasonOfFailure, type Reason } from '../../nodes/Pay/service/reason';
+import { type Reason, reasonInWords, reasonOfFailure } from '../../nodes/Pay/service/reasons';
 
 test.each<{
 	name: string;
@@ -64,7 +64,7 @@ test.each<{
 	expect(reasonOfFailure(failure, timedOut)).toStrictEqual(expected);
 });
 
-// The words of all others: test/execution/sentences.txt.
+// The words of all others: test/run/sentences.txt.
 test.each<{ code: string; words: string }>([
 	{ code: 'ENOTFOUND', words: 'the host name is not known (ENOTFOUND)' },
 	{ code: 'ECONNRESET', words: 'the connection was broken (ECONNRESET)' },

@@ -1,5 +1,5 @@
-import { Sources } from '../../nodes/Pay/service/fieldMatch';
-import { stateOf, type StatusWords } from '../../nodes/Pay/service/postbackState';
+import { Sources } from '../../nodes/Pay/service/paths';
+import { stateOf, type StatusWords } from '../../nodes/Pay/service/state';
 
 const PROVEN = { external_id: 'a', amount: 10 };
 const judged = (words: StatusWords, body: unknown) => stateOf(words, PROVEN, new Sources(body));

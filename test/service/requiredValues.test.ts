@@ -1,6 +1,6 @@
 import { judgePostback, whyNotAwaited } from '../../nodes/Pay/postback/match';
-import { Sources } from '../../nodes/Pay/service/fieldMatch';
-import { claimsOf, stateOf, type StatusWords } from '../../nodes/Pay/service/postbackState';
+import { Sources } from '../../nodes/Pay/service/paths';
+import { claimsOf, stateOf, type StatusWords } from '../../nodes/Pay/service/state';
 import { postbackOf } from '../postback/postbackOf';
 
 /* Values that a postback must have beside its status: whatever that says, without them it is "other". */

@@ -1,6 +1,6 @@
 import type { IHookFunctions } from 'n8n-workflow';
-import { BoundedMap } from '../boundedMap';
-import { InputError } from '../inputError';
+import { BoundedMap } from '../base/boundedMap';
+import { InputError } from '../base/inputError';
 import { isN8n1 } from './version';
 
 /*

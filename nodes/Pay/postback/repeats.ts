@@ -1,6 +1,6 @@
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
-import { BoundedMap } from '../boundedMap';
-import { STATES } from '../service/postbackState';
+import { BoundedMap } from '../base/boundedMap';
+import { STATES } from '../service/state';
 
 /*
  * Of 20 pairs of one postback at the same instant, 4 and 5 reached what stands behind a look-up in a data

@@ -1,4 +1,4 @@
-import { BoundedMap } from '../boundedMap';
+import { BoundedMap } from '../base/boundedMap';
 
 /* Amounts as numbers, and as services write them. What a person types is read by parameters/amount. */
 

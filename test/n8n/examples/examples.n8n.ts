@@ -12,7 +12,7 @@ import {
 	type Workflow,
 } from '../../../dev/n8n';
 import type { N8nVersion } from '../../../dev/versions';
-import { signUrl, type Reference } from '../../../nodes/Pay/postback/proof';
+import { type Reference, signUrl } from '../../../nodes/Pay/postback/proof';
 import type { Sandbox } from '../../../sandbox/service';
 import { makeTable, type Column } from './table';
 import { ended, waits } from '../chargeAndWait';

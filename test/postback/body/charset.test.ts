@@ -1,4 +1,4 @@
-import { decode } from '../../../nodes/Pay/postback/body/charset';
+import { decode } from '../../../nodes/Pay/postback/body';
 
 test.each<{ charset: string; bytes: number[]; text: string }>([
 	{ charset: 'windows-1252', bytes: [0x7f, 0x80, 0x9f, 0xa0], text: '\x7f€Ÿ\xa0' },

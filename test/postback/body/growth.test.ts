@@ -1,4 +1,4 @@
-import { mismatchOf, Sources } from '../../../nodes/Pay/service/fieldMatch';
+import { mismatchOf, Sources } from '../../../nodes/Pay/service/paths';
 import { parsePostback, toJson } from '../../../nodes/Pay/postback/postback';
 import { signUrl } from '../../../nodes/Pay/postback/proof';
 import { filled, growsTooFast, processorTime } from '../../growth';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
-import { parseBody } from '../../../nodes/Pay/postback/body/parse';
-import { typeOfSigned } from '../../../nodes/Pay/postback/body/signedType';
+import { parseBody, typeOfSigned } from '../../../nodes/Pay/postback/body';
 import { runs } from '../../runs';
 
 const BOM = '\uFEFF';

@@ -1,4 +1,4 @@
-import { parseBody } from '../../../nodes/Pay/postback/body/parse';
+import { parseBody } from '../../../nodes/Pay/postback/body';
 import recordings from './senders.json';
 
 /**

@@ -1,0 +1,230 @@
+import { parseSwitch } from '../fields/expressions';
+import {
+	inBoth,
+	isUnset,
+	type PathRules,
+	readFieldMatch,
+	readPaths,
+	readRequiredValues,
+	readValues,
+} from '../fields/paths';
+import { AMOUNT_UNITS } from '../service/amounts';
+import type { ResponseWords } from '../service/client';
+import { ANYTHING, listsOf, normalPath } from '../service/paths';
+import type { RequiredValue, StatusWords } from '../service/state';
+import { chosenIn, credentialField, fieldInCredential, wrongInCredential } from './field';
+
+/** What the service says, as the credential describes it; the document shows none of it. */
+export interface ServiceDescription {
+	responseWords?: ResponseWords;
+	/** Where a response holds the QR code's text, if that is not known by its own form: paths, one a line. */
+	qrCodePath?: string;
+	statusWords?: StatusWords;
+}
+
+type FieldName =
+	| 'resultField'
+	| 'acceptedValues'
+	| 'rejectedValues'
+	| 'qrCodePath'
+	| 'statusField'
+	| 'paidValues'
+	| 'failedValues'
+	| 'requiredValues'
+	| 'refundField'
+	| 'refundedValues'
+	| 'amountField'
+	| 'amountUnit'
+	| 'idField';
+type DescriptionFields = Readonly<Partial<Record<FieldName, unknown>>>;
+
+/** The fields that belong together: where something is said, and the words for yes and for no. */
+interface WordFields {
+	field: FieldName;
+	yes: FieldName;
+	no: FieldName;
+}
+
+const RESULT: WordFields = {
+	field: 'resultField',
+	yes: 'acceptedValues',
+	no: 'rejectedValues',
+};
+
+const STATUS: WordFields = {
+	field: 'statusField',
+	yes: 'paidValues',
+	no: 'failedValues',
+};
+
+/** The words of both lists, as they were entered. */
+const enteredWords = (fields: DescriptionFields, { yes, no }: WordFields) =>
+	[fields[yes], fields[no]].flat();
+
+/** Reads the paths of a field of a response, "" where nothing was entered. Throws an InputError. */
+function readPathsOfResponse(fields: DescriptionFields, name: FieldName): string {
+	return readPaths(fields[name], fieldInCredential(name));
+}
+
+/** Reads the paths of a field of a postback, undefined where nothing was entered. Throws an InputError. */
+function readPathsOfPostback(fields: DescriptionFields, name: FieldName): string | undefined {
+	const rules = { mayHaveLists: true, mayHaveListsInside: name === 'refundField' };
+	return readPaths(fields[name], fieldInCredential(name), rules) || undefined;
+}
+
+/** Refuses a word that stands in both lists: it would mean yes and no. Throws an InputError. */
+function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: WordFields): void {
+	const word = inBoth(yesWords, noWords);
+	if (word === undefined) return;
+	throw wrongInCredential(
+		no,
+		`have ${JSON.stringify(word)}, and the ${credentialField(yes).displayName} have it too`,
+		'Remove it from one of them: upper and lower case do not count.',
+	);
+}
+
+/** Refuses values that mean too much where they say no. Throws an InputError. */
+function refuseAnything(values: string[], name: FieldName): void {
+	if (!values.includes(ANYTHING)) return;
+	throw wrongInCredential(
+		name,
+		`cannot have ${ANYTHING}, which means anything that is not empty`,
+		'Enter the words of the service, one a line.',
+	);
+}
+
+/** Reads a field and its words; undefined where neither was entered. Throws an InputError. */
+function readWords(
+	fields: DescriptionFields,
+	names: WordFields,
+	rules?: PathRules,
+): { field: string; yes: string[]; no: string[] } | undefined {
+	const paths = fields[names.field];
+	const words = enteredWords(fields, names);
+	if (isUnset(paths, words)) return undefined;
+	const { field } = readFieldMatch(paths, words, fieldInCredential(names.field), rules);
+	const yes = readValues(fields[names.yes], fieldInCredential(names.yes));
+	const no = readValues(fields[names.no], fieldInCredential(names.no));
+	refuseWordInBoth(yes, no, names);
+	return { field, yes, no };
+}
+
+const readRequired = (fields: DescriptionFields) =>
+	readRequiredValues(fields.requiredValues, fieldInCredential('requiredValues'));
+
+/** Whether a path leads to a numbered entry of a list, as in pix.0.status. */
+function namesOneEntry(path: string, list: string): boolean {
+	const start = list === '' ? '' : `${list}.`;
+	const normal = normalPath(path);
+	return normal.startsWith(start) && /^\d+(\.|$)/.test(normal.slice(start.length));
+}
+
+/** Refuses a required value that nothing says which entry of a list it is about. Throws an InputError. */
+function refuseOtherLists(required: RequiredValue[], status: StatusWords): void {
+	const lists = [status.field, status.amountField, status.idField].flatMap((field) => {
+		return listsOf(field ?? '');
+	});
+	for (const { path } of required) {
+		if (lists.some((list) => namesOneEntry(path, list))) {
+			throw wrongInCredential(
+				'requiredValues',
+				`cannot have ${JSON.stringify(path)}, which names one entry of a list and would speak for all the others`,
+				'Write [] in place of the number.',
+			);
+		}
+		const [list] = listsOf(path);
+		if (list === undefined || lists.includes(list)) continue;
+		throw wrongInCredential(
+			'requiredValues',
+			`cannot have ${JSON.stringify(path)}, which goes through another list than the Status, Amount and External ID Fields`,
+			'Name a field of the list that they go through, or one beside it.',
+		);
+	}
+}
+
+/** Reads the words that say that money went back, undefined where anything does. Throws an InputError. */
+function readRefunded(fields: DescriptionFields): string[] | undefined {
+	const words = readValues(fields.refundedValues, fieldInCredential('refundedValues'));
+	return words.every((word) => word === ANYTHING) ? undefined : words;
+}
+
+/** Refuses words for a refund that no field could have. Throws an InputError. */
+function refuseWithoutRefundField(fields: DescriptionFields): void {
+	if (readRefunded(fields) === undefined) return;
+	throw wrongInCredential(
+		'refundedValues',
+		'cannot stand without a Refund Field',
+		`Enter the Refund Field too, or enter ${ANYTHING} as its only value again.`,
+	);
+}
+
+/** The fields of a postback that say nothing without its status. */
+const BESIDE_STATUS = ['refundField', 'amountField', 'idField'] as const;
+
+/** Refuses a field that says by itself nothing of what was paid. Throws an InputError. */
+function refuseWithoutStatus(fields: DescriptionFields): void {
+	let name: FieldName | undefined = BESIDE_STATUS.find((field) => {
+		return readPathsOfPostback(fields, field) !== undefined;
+	});
+	if (readRequired(fields).length > 0) name = 'requiredValues';
+	if (name === undefined) return;
+	throw wrongInCredential(
+		name,
+		'cannot stand without a Status Field',
+		'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
+	);
+}
+
+function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
+	const words = readWords(fields, STATUS, { mayHaveLists: true });
+	const refundField = readPathsOfPostback(fields, 'refundField');
+	if (refundField === undefined) refuseWithoutRefundField(fields);
+	if (words === undefined) {
+		refuseWithoutStatus(fields);
+		return undefined;
+	}
+	const status: StatusWords = {
+		field: words.field,
+		paid: words.yes,
+		failed: words.no,
+	};
+	const refunded = readRefunded(fields);
+	const amountField = readPathsOfPostback(fields, 'amountField');
+	const idField = readPathsOfPostback(fields, 'idField');
+	if (refundField !== undefined) status.refundField = refundField;
+	if (refunded !== undefined) status.refunded = refunded;
+	if (amountField !== undefined) {
+		status.amountField = amountField;
+		status.amountUnit = chosenIn(fields, 'amountUnit', AMOUNT_UNITS);
+	}
+	if (idField !== undefined) status.idField = idField;
+	const required = readRequired(fields);
+	refuseOtherLists(required, status);
+	if (required.length > 0) status.required = required;
+	return status;
+}
+
+function readResponseWords(fields: DescriptionFields): ResponseWords | undefined {
+	const words = readWords(fields, RESULT);
+	if (words === undefined) return undefined;
+	refuseAnything(words.yes, 'acceptedValues');
+	refuseAnything(words.no, 'rejectedValues');
+	return {
+		field: words.field,
+		accepted: words.yes,
+		rejected: words.no,
+	};
+}
+
+/** Reads what a credential says of its service; throws an InputError. */
+export function readDescription(
+	fields: DescriptionFields & { readonly describeService?: unknown },
+): ServiceDescription {
+	const { describeService = false } = fields;
+	if (!parseSwitch(describeService, fieldInCredential('describeService'))) return {};
+	return {
+		responseWords: readResponseWords(fields),
+		qrCodePath: readPathsOfResponse(fields, 'qrCodePath') || undefined,
+		statusWords: readStatusWords(fields),
+	};
+}

@@ -1,0 +1,249 @@
+import type { INodeProperties } from 'n8n-workflow';
+import type { InputError } from '../base/inputError';
+import { MAX_DIGITS, plainForm } from '../service/amounts';
+import { CHOOSE_UNDER_OPTIONS, parseChoice, type ReadParameter } from './expressions';
+import { type NamedField, quoted, wrongField } from './label';
+import { refuseTypedExpression } from './text';
+
+/** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
+export const amountField: INodeProperties = {
+	displayName: 'Amount',
+	name: 'amount',
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. 49.90',
+	description:
+		'Value of the transaction, above 0, with a decimal point; for a comma see Decimal Sign under Options. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
+};
+
+const DECIMAL_SIGNS = ['point', 'comma'] as const;
+
+/** What stands between the whole number and its fraction in a text. */
+export type DecimalSign = (typeof DECIMAL_SIGNS)[number];
+
+/** How amounts are written that come as text. */
+export const decimalSignOption: INodeProperties = {
+	displayName: 'Decimal Sign',
+	name: 'decimalSign',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{ name: 'Comma', value: 'comma', description: 'As in 10,50 and 1.234,56' },
+		{ name: 'Point', value: 'point', description: 'As in 10.50 and 1234.56' },
+	],
+	default: 'point',
+	description: 'How amounts and shares are written that come as text. Numbers stay what they are.',
+};
+
+/** Reads the option {@link decimalSignOption} of an item; throws an InputError. */
+export function readDecimalSign(read: ReadParameter): DecimalSign {
+	const { decimalSign = 'point' } = (read('options') ?? {}) as { decimalSign?: unknown };
+	return parseChoice(decimalSign, decimalSignOption, DECIMAL_SIGNS, CHOOSE_UNDER_OPTIONS);
+}
+
+/** Reads the amount of an item, with its Decimal Sign; throws an InputError. */
+export function readAmount(read: ReadParameter): number {
+	return parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) });
+}
+
+/** How an amount is read. */
+interface AmountRules {
+	/** A percentage may be 0, and a third of 100 has decimals without end. */
+	isPercentage?: boolean;
+	/** Undefined where nobody can choose it: then it is the point. */
+	decimalSign?: DecimalSign;
+}
+
+/** How a number is written with each decimal sign; the other sign may stand between thousands. */
+const NOTATIONS = {
+	point: {
+		pattern: /^-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?$/,
+		decimal: '.',
+		group: ',',
+	},
+	comma: {
+		pattern: /^-?(0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?$/,
+		decimal: ',',
+		group: '.',
+	},
+};
+
+/** "1.000" and "1,000": a thousand where the sign groups digits, one where it is the decimal sign. */
+const THREE_DECIMALS = /^(\d+)([.,])(\d{3})$/;
+
+/** No currency has more decimals. A division leaves them: 33.333333333333 was sent as it is. */
+const MOST_DECIMALS = 4;
+
+/** Zeros at the end do not count: a database writes 12.500000. */
+const countDecimals = (plain: string) => (plain.split('.')[1] ?? '').replace(/0+$/, '').length;
+
+const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
+
+/**
+ * Reads an amount, in the service's own unit, which is not documented (section 2.3), or a percentage: a
+ * finite number of at most 15 digits, or a text that is plainly one ("10.50"). An amount has at most four
+ * decimals. Throws an InputError for all else.
+ */
+export function parseAmount(value: unknown, field: NamedField, rules: AmountRules = {}): number {
+	if (value === undefined || value === null || value === '') throw missing(field, rules);
+	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, rules);
+	if (typeof value === 'string') return parseText(value, field, rules);
+	const advice = 'Use an expression that gives one number, for example {{ $json.amount }}.';
+	throw notANumber(field, value, advice);
+}
+
+/** Reads an amount that came as text. Throws an InputError. */
+function parseText(typed: string, field: NamedField, rules: AmountRules): number {
+	const text = typed.trim();
+	refuseTypedExpression(text, field);
+	const { decimalSign = 'point' } = rules;
+	const plain = plainText(text, decimalSign);
+	// Where nobody chose, the point is the decimal sign. That a comma is between thousands would be a guess.
+	const isGuess = decimalSign === 'point' && text.includes(',');
+	if (plain === undefined || isGuess) {
+		throw notANumber(field, typed, adviceFor(text, rules));
+	}
+	const amount = checkNumber(Number(plain), plain, typed, field, rules);
+	refuseTwoReadings(text, typed, field, decimalSign);
+	return amount;
+}
+
+/** A text of which the last three digits are decimals or the end of a thousand. */
+function threeDecimalsIn(text: string) {
+	const match = THREE_DECIMALS.exec(text);
+	if (match === null) return undefined;
+	const [, whole = '', sign = '', thousandths = ''] = match;
+	return { whole, sign, thousandths };
+}
+
+/** Refuses "1.000" where the point is the decimal sign: it may be a thousand. Throws an InputError. */
+function refuseTwoReadings(
+	text: string,
+	typed: string,
+	field: NamedField,
+	decimalSign: DecimalSign,
+): void {
+	const found = threeDecimalsIn(text);
+	if (found === undefined || found.sign !== NOTATIONS[decimalSign].decimal) return;
+	throw wrongField(
+		field,
+		`can be read in two ways: ${quoted(typed)}`,
+		bothReadings(found.whole, found.thousandths, decimalSign),
+	);
+}
+
+/** A text as a plain decimal number with a point; undefined where it is not written in this way. */
+function plainText(text: string, sign: DecimalSign): string | undefined {
+	const { pattern, decimal, group } = NOTATIONS[sign];
+	if (!pattern.test(text)) return undefined;
+	return text.replaceAll(group, '').replace(decimal, '.');
+}
+
+/** A plain decimal number as it is to be written. */
+const writtenWith = (sign: DecimalSign, plain: string) =>
+	plain.replace('.', NOTATIONS[sign].decimal);
+
+/** The two numbers that digits in front of and behind a separator can mean. */
+function bothReadings(whole: string, fraction: string, sign: DecimalSign): string {
+	const grouped = Number(whole + fraction);
+	let decimals = fraction.replace(/0+$/, '');
+	// Three of them would be asked about again.
+	if (decimals.length === 3) decimals += '0';
+	const decimal = decimals === '' ? whole : writtenWith(sign, `${whole}.${decimals}`);
+	return `Write ${grouped} or ${decimal}, whichever is meant.`;
+}
+
+/** What to do about a text that cannot be read as a number, for each decimal sign. */
+const WRITE_DIGITS = {
+	point:
+		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
+	comma:
+		'Write digits with an optional decimal comma, for example 10,50: no currency sign, no separators, no exponent.',
+};
+
+const CHOOSE_COMMA =
+	'If all are written with a comma, choose it as Decimal Sign under Options of the Pay node.';
+const CHOOSE_POINT =
+	'If all are written with a point, choose it as Decimal Sign under Options of the Pay node.';
+
+/** What to do about a text that is not taken. */
+function adviceFor(text: string, { decimalSign }: AmountRules): string {
+	const sign = decimalSign ?? 'point';
+	const ambiguous = threeDecimalsIn(text);
+	if (ambiguous !== undefined) {
+		return bothReadings(ambiguous.whole, ambiguous.thousandths, sign);
+	}
+	// "10.50" in a list that writes commas: a price with a point, or 1050 with a point gone astray.
+	const [, units, cents] = /^(\d+)\.(\d+)$/.exec(text) ?? [];
+	if (sign === 'comma' && units !== undefined && cents !== undefined) {
+		return `${bothReadings(units, cents, sign)} ${CHOOSE_POINT}`;
+	}
+	const withComma = plainText(text, 'comma');
+	const plain = plainText(text, 'point') ?? withComma;
+	if (plain === undefined) return WRITE_DIGITS[sign];
+	const advice = correctedForm(text, plain, sign);
+	// Only where the sign can be chosen, and was not chosen as the comma.
+	return decimalSign === 'point' && withComma !== undefined ? `${advice} ${CHOOSE_COMMA}` : advice;
+}
+
+/** The very number of a text, as it is to be written. */
+function correctedForm(text: string, plain: string, sign: DecimalSign): string {
+	const form = `Write ${writtenWith(sign, plain)}, with a decimal ${sign}`;
+	const hasThousands = /[.,].*[.,]/.test(text);
+	return hasThousands ? `${form} and without separators between thousands.` : `${form}.`;
+}
+
+/**
+ * Gives an amount back if it is finite, has no more decimals and digits than it may, and is not too low.
+ * @param plain its decimal form
+ * @param value what was entered, for the error
+ */
+function checkNumber(
+	amount: number,
+	plain: string,
+	value: unknown,
+	field: NamedField,
+	{ isPercentage = false }: AmountRules,
+): number {
+	if (!Number.isFinite(amount)) {
+		throw notANumber(field, value, 'Check the calculation that gives this value.');
+	}
+	if (!isPercentage && countDecimals(plain) > MOST_DECIMALS) {
+		throw wrongField(
+			field,
+			`has more than ${MOST_DECIMALS} decimals: ${quoted(value)}`,
+			'No currency has that many. A division leaves them, or a sum such as 0.1 + 0.2. Round the amount, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.',
+		);
+	}
+	if (countDigits(plain) > MAX_DIGITS) {
+		throw wrongField(
+			field,
+			`has more than ${MAX_DIGITS} digits: ${quoted(value)}`,
+			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.',
+		);
+	}
+	const isNegative = amount < 0 || plain.startsWith('-');
+	if (isNegative || (amount === 0 && !isPercentage)) {
+		throw wrongField(
+			field,
+			`must be ${isPercentage ? '0 or more' : 'above 0'}, but is ${quoted(value)}`,
+			'Check the value and where it comes from.',
+		);
+	}
+	// The sum of -0 and 0 is 0, which is what JSON writes for -0.
+	return amount + 0;
+}
+
+function missing(field: NamedField, { isPercentage = false }: AmountRules): InputError {
+	const number = isPercentage ? 'a number' : 'a number above 0';
+	return wrongField(
+		field,
+		'is missing',
+		`Enter ${number}. If it comes from an expression, check that the input item has the value the expression asks for.`,
+	);
+}
+
+function notANumber(field: NamedField, value: unknown, advice: string): InputError {
+	return wrongField(field, `must be a number, but is ${quoted(value)}`, advice);
+}

@@ -1,0 +1,181 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { InputError } from '../base/inputError';
+import { isJsonObject } from '../base/json';
+import type { FieldMatch } from '../service/paths';
+import { type State, STATES, type StatusWords } from '../service/state';
+import { parseChoice, type ReadParameter } from './expressions';
+import type { NamedField } from './label';
+import { readFieldMatch } from './paths';
+
+const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
+
+/** What a postback must say for a workflow to go on with it: one of some states, or a field. Waits store it. */
+export type PostbackMatch = { states: readonly State[] } | FieldMatch;
+
+/** Which postbacks a workflow goes on with, as a person chose it. */
+type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
+
+/** What each condition goes on with. Money that went back, or came as another amount, needs somebody. */
+const STATES_OF_CONDITIONS: Record<'paid' | 'paidOrFailed', State[]> = {
+	paid: ['paid'],
+	paidOrFailed: STATES.filter(({ isFinal }) => isFinal).map(({ state }) => state),
+};
+
+const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
+const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: string }> = {
+	any: {
+		name: 'On Any Postback',
+		description: 'Go on with each, also when it says "pending" or "failed"',
+	},
+	paid: {
+		name: 'When Paid',
+		description: `${IN_CREDENTIAL}. Not with a refund, nor with another amount, where that has fields for them.`,
+	},
+	paidOrFailed: {
+		name: 'When Paid or Failed',
+		description: `${IN_CREDENTIAL}. With a refund and another amount too: look at "state".`,
+	},
+	match: {
+		name: 'When a Field Has a Value',
+		description:
+			'Not with another External ID, a Required Value that does not hold, or "paid" with another amount, where the credential has fields for them. Others are verified and get a response too, but are not stored: n8n logs that they came.',
+	},
+};
+
+/** The field that says which postbacks count. */
+type ConditionField = Pick<
+	INodeProperties,
+	'displayName' | 'name' | 'description' | 'noDataExpression'
+>;
+
+/** The condition of a trigger. */
+export const startCondition: ConditionField = {
+	displayName: 'Start',
+	name: 'startWhen',
+	noDataExpression: true,
+	description: 'Which postbacks start the workflow',
+};
+
+/** The condition of a wait. */
+export const resumeCondition: ConditionField = {
+	displayName: 'Resume',
+	name: 'resumeWhen',
+	description: 'Which postback lets the workflow go on',
+};
+
+export const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
+
+/** The fields by which a wait and a trigger say which postbacks count. */
+export function conditionFields(field: ConditionField): INodeProperties[] {
+	const { name, noDataExpression } = field;
+	const options = CONDITIONS.map((value) => ({ value, ...CHOICES[value] }));
+	const displayOptions = { show: { [name]: ['match'] } };
+	return [
+		{ ...field, type: 'options', options, default: 'any' },
+		{
+			displayName:
+				'The workflow goes on with every postback, also with one that says "pending" or "failed". Where something is delivered afterwards, choose When Paid, When Paid or Failed, or When a Field Has a Value.',
+			name: 'anyPostbackNotice',
+			type: 'notice',
+			default: '',
+			displayOptions: { show: { [name]: ['any'] } },
+		},
+		{
+			...matchField,
+			type: 'string',
+			noDataExpression,
+			default: '',
+			required: true,
+			placeholder: 'e.g. data.status',
+			displayOptions,
+			description:
+				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too, pix[].status looks at each entry of a list, and headers.x-event at a header. The form of the body is not documented: look at one postback in a Pay Trigger first.",
+		},
+		{
+			displayName: 'Values',
+			name: 'matchValues',
+			type: 'string',
+			noDataExpression,
+			typeOptions: { multipleValues: true, multipleValueButtonText: 'Add Value' },
+			default: [],
+			required: true,
+			displayOptions,
+			description:
+				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count. * means: it is there, and not empty.',
+		},
+	];
+}
+
+const NAMES_OF_CONDITIONS = [startCondition.name, resumeCondition.name];
+
+/**
+ * Refuses a condition that stands where this node does not read it, as programs write it: the workflow
+ * would go on with "failed". Throws an InputError.
+ * @param typed the node's parameters as they were typed
+ * @param fieldOfNode the name of the field that this node reads
+ */
+export function refuseMisplacedCondition(typed: object, fieldOfNode: string): void {
+	const { options, ...parameters } = typed as Readonly<Record<string, unknown>>;
+	for (const field of NAMES_OF_CONDITIONS) {
+		const isInOptions = isJsonObject(options) && Object.hasOwn(options, field);
+		const isOther = field !== fieldOfNode && Object.hasOwn(parameters, field);
+		if (!isInOptions && !isOther) continue;
+		const place = isInOptions ? `options.${field}` : field;
+		throw new InputError(
+			place,
+			`The node has "${place}", which it does not read`,
+			`Enter the condition as "${fieldOfNode}" among its parameters, and remove "${place}".`,
+		);
+	}
+}
+
+/** Reads the fields of {@link conditionFields}; throws an InputError. */
+export function readCondition(read: ReadParameter, field: NamedField): Condition {
+	const choice = parseChoice(read(field.name), field, CONDITIONS);
+	if (choice !== 'match') return choice;
+	return readFieldMatch(read('matchField'), read('matchValues'), matchField, {
+		mayHaveLists: true,
+	});
+}
+
+/** What the credential calls its words, by what they mean. */
+const LISTS_OF_WORDS = { paid: 'Paid Values', failed: 'Failed Values' };
+
+/**
+ * What a postback must hold for a condition, undefined where any will do.
+ * @param statusWords the words of the account; an InputError where they are needed and missing
+ * @param name the field of the condition, which such an error is about
+ * @param whereWordsBelong a sentence that says which credential to open for them
+ */
+export function matchOf(
+	condition: Condition,
+	statusWords: StatusWords | undefined,
+	name: string,
+	whereWordsBelong: string,
+): PostbackMatch | undefined {
+	if (condition === 'any') return undefined;
+	if (typeof condition === 'object') return condition;
+	const { paid = [], failed = [], refundField } = statusWords ?? {};
+	const missing: Array<'paid' | 'failed'> = [];
+	if (paid.length === 0) missing.push('paid');
+	// Some services report nothing but money that came, and money that went back.
+	const knowsFailure = failed.length > 0 || refundField !== undefined;
+	if (condition === 'paidOrFailed' && !knowsFailure) missing.push('failed');
+	if (missing.length > 0) {
+		const meanings = missing.map((meaning) => `"${meaning}"`).join(' and ');
+		throw new InputError(
+			name,
+			`No credential says which words of the service mean ${meanings}`,
+			`${whereWordsBelong} ${enterWords(missing, statusWords !== undefined)}`,
+		);
+	}
+	return { states: STATES_OF_CONDITIONS[condition] };
+}
+
+/** What to enter in a credential that lacks words, in a sentence. */
+function enterWords(missing: Array<'paid' | 'failed'>, hasOthers: boolean): string {
+	const lists = missing.map((meaning) => LISTS_OF_WORDS[meaning]).join(' and ');
+	if (hasOthers) return `Under Describe the Service, enter ${lists}.`;
+	const separator = missing.length === 1 ? ' and' : ',';
+	return `Turn on Describe the Service, and enter Status Field${separator} ${lists}.`;
+}

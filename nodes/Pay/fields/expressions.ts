@@ -1,0 +1,188 @@
+import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
+import { isJsonObject } from '../base/json';
+import { fieldAt, type NamedField, quoted, wrongField } from './label';
+
+/** Reads one parameter of one item, expressions resolved. */
+export type ReadParameter = (name: string) => unknown;
+
+function isCollection({ type }: INodeProperties): boolean {
+	return type === 'collection' || type === 'fixedCollection';
+}
+
+/**
+ * A field, and behind a collection a hidden one of its name: where a collection holds an expression,
+ * n8n puts an empty one in its place before a node can look; a hidden field keeps what was typed.
+ */
+export const asTyped = (field: INodeProperties): INodeProperties[] =>
+	isCollection(field)
+		? [field, { ...field, type: 'hidden', typeOptions: undefined, options: undefined }]
+		: [field];
+
+/** What to do where an option is none of its list. */
+export const CHOOSE_UNDER_OPTIONS = 'Choose one from the list under Options.';
+
+/** Reads a field that is chosen from a list; throws an InputError. */
+export function parseChoice<Choice extends string>(
+	value: unknown,
+	field: NamedField,
+	choices: readonly Choice[],
+	advice = 'Choose one from the list.',
+): Choice {
+	const found = choices.find((choice) => choice === value);
+	if (found !== undefined) return found;
+	const what = `must be one of ${choices.join(', ')}, but is ${quoted(value)}`;
+	throw wrongField(field, what, advice);
+}
+
+/** What a value is, for where it may be a secret. */
+function kindOf(value: unknown): string {
+	if (value === undefined || value === null) return String(value);
+	if (typeof value === 'string') return 'text';
+	return typeof value === 'number' ? 'a number' : 'an object';
+}
+
+/** Reads a field that is on or off, in a node or a credential; throws an InputError. */
+export function parseSwitch(value: unknown, field: NamedField): boolean {
+	if (typeof value === 'boolean') return value;
+	throw wrongField(
+		field,
+		`must be true or false, but is ${kindOf(value)}`,
+		'Turn it on or off. An expression in it must give true or false.',
+	);
+}
+
+/** The same fields, shown for one resource and operation only. */
+export function showFor(
+	fields: INodeProperties[],
+	resource: string,
+	operation: string,
+): INodeProperties[] {
+	return fields.flatMap(asTyped).map((field) => ({
+		...field,
+		displayOptions: {
+			...field.displayOptions,
+			show: { resource: [resource], operation: [operation], ...field.displayOptions?.show },
+		},
+	}));
+}
+
+const pathIn = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
+
+const FIELD_BY_FIELD = 'Fill in its fields. Each of them may hold an expression of its own.';
+
+/** The members of a collection as it was typed; none where it was not. Throws an InputError. */
+function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, unknown>> {
+	if (typed === undefined) return {};
+	if (isJsonObject(typed)) return typed;
+	throw wrongField(
+		field,
+		'must be filled in field by field, not as one expression',
+		FIELD_BY_FIELD,
+	);
+}
+
+/** Refuses a collection, at any depth, that is not filled in field by field. Throws an InputError. */
+export function requireFieldByField(fields: INodeProperties[], typed: object, path = ''): void {
+	const values = typed as Readonly<Record<string, unknown>>;
+	for (const field of fields) {
+		const at = pathIn(path, field.name);
+		const fieldHere: NamedField = { name: at, displayName: field.displayName };
+		if (field.type === 'collection') {
+			const members = membersOf(values[field.name], fieldHere);
+			requireFieldByField(field.options as INodeProperties[], members, at);
+		}
+		if (field.type === 'fixedCollection') {
+			const groups = membersOf(values[field.name], fieldHere);
+			for (const { name, values: fieldsOfGroup } of field.options as INodePropertyCollection[]) {
+				for (const entry of [groups[name]].flat()) {
+					requireFieldByField(fieldsOfGroup, membersOf(entry, fieldHere), at);
+				}
+			}
+		}
+	}
+}
+
+/**
+ * Refuses an expression in an option that only a person may set: an item, or what a language model
+ * says, would decide. Throws an InputError.
+ */
+export function refuseExpressions(
+	options: readonly INodeProperties[],
+	typedOptions: unknown,
+): void {
+	if (!isJsonObject(typedOptions)) return;
+	for (const option of options) {
+		const typed = typedOptions[option.name];
+		if (typeof typed !== 'string' || !typed.startsWith('=')) continue;
+		throw wrongField(option, 'is an expression', 'Choose it under Options, without an expression.');
+	}
+}
+
+/** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
+export function mayBeExpression(typed: unknown): boolean {
+	if (typed === undefined) return true;
+	if (typeof typed === 'string') return typed.startsWith('=');
+	if (typeof typed !== 'object' || typed === null) return false;
+	return Object.values(typed).some(mayBeExpression);
+}
+
+/** What an expression reads of its item. The item of a tool is the first one, or holds what the model says. */
+const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)/;
+
+/** Whether an expression, at any depth of a parameter as it was typed, reads its item. */
+function readsItem(typed: unknown): boolean {
+	if (typeof typed === 'string') return typed.startsWith('=') && ITEM.test(typed);
+	return Object.values(typed ?? {}).some(readsItem);
+}
+
+/** Refuses what a tool would read of an item: a tool has none of its own. Throws an InputError. */
+export function refuseItemDataInTool(
+	fields: readonly NamedField[],
+	typed: Readonly<Record<string, unknown>>,
+): void {
+	const field = fields.find(({ name }) => readsItem(typed[name]));
+	if (field === undefined) return;
+	throw wrongField(
+		field,
+		'reads its item, which in a tool is the first one, or holds what the model says',
+		"Let the model fill it in ($fromAI), or take it from a node: {{ $('Invoice').first().json.amount }}.",
+	);
+}
+
+/** What is to be known of a form to check the values of its fields. */
+interface Form {
+	readonly description: readonly INodeProperties[];
+	/**
+	 * The paths of the fields for which an empty text is nothing too: other texts come empty from an
+	 * ordinary table.
+	 */
+	readonly neverEmpty: ReadonlySet<string>;
+}
+
+/** Refuses an expression, at any depth of a parameter, that gives nothing. Throws an InputError. */
+export function requireValues(typed: unknown, value: unknown, path: string, form: Form): void {
+	if (typeof typed === 'string' && typed.startsWith('=')) {
+		requireValue(value, path, form);
+		return;
+	}
+	if (typeof typed !== 'object' || typed === null) return;
+	for (const [name, typedBelow] of Object.entries(typed)) {
+		const at = Array.isArray(typed) ? `${path}[${name}]` : `${path}.${name}`;
+		// An expression may have given a text, or nothing, where the typed value has members.
+		const valueBelow = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
+		requireValues(typedBelow, valueBelow, at, form);
+	}
+}
+
+function requireValue(value: unknown, path: string, { description, neverEmpty }: Form): void {
+	const isNothing = value === undefined || value === null;
+	const isBlank = typeof value === 'string' && value.trim() === '';
+	if (!isNothing && !(isBlank && neverEmpty.has(path))) return;
+	const { displayName } = fieldAt(description, path);
+	throw wrongField(
+		// The editor calls an option by its own name.
+		{ name: path.replace(/^options\./, ''), displayName },
+		'is missing: its expression gives nothing',
+		'Check that the input item has the field that the expression asks for.',
+	);
+}

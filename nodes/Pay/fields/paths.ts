@@ -1,0 +1,187 @@
+import { EACH, type FieldMatch, isOneOf, isScalar, normalPath } from '../service/paths';
+import type { RequiredValue } from '../service/state';
+import { type NamedField, wrongField } from './label';
+import { refuseTypedExpression } from './text';
+
+/* What a person enters who says which field of a response or postback counts, and with which values. */
+
+const isBlank = (value: unknown) => String(value ?? '').trim() === '';
+
+/** The values of a list, or of a text with one a line, without the blank ones. */
+function valuesIn(entered: unknown): unknown[] {
+	const values: unknown[] = [];
+	// A field of several values holds a list, and an expression in one of them may give a list too.
+	for (const value of [entered].flat()) {
+		const lines: unknown[] = typeof value === 'string' ? value.split(/[\r\n]+/) : [value].flat();
+		for (const line of lines) {
+			if (!isBlank(line)) values.push(line);
+		}
+	}
+	return values;
+}
+
+/** Whether a person entered neither a field nor a value. */
+export const isUnset = (paths: unknown, values: unknown) =>
+	isBlank(paths) && valuesIn(values).length === 0;
+
+/** What a path may be. */
+export interface PathRules {
+	/** Whether it may go through a list, `pix[].status`: postbacks may hold several charges. */
+	mayHaveLists: boolean;
+	/** Whether it may go through one inside of an entry too, `pix[].refunds[].status`. */
+	mayHaveListsInside?: boolean;
+}
+
+/**
+ * What is wrong with a line as a path; undefined where it is one: none of its names is empty. A comma stands
+ * between two paths, and braces and $ are those of an expression.
+ */
+function faultOfPath(
+	line: string,
+	{ mayHaveLists, mayHaveListsInside = false }: PathRules,
+): 'form' | 'list' | undefined {
+	if (/[,{}$]/.test(line)) return 'form';
+	const names = line.split('.');
+	if (names.includes('')) return 'form';
+	const lists = names.filter((name) => name.includes(EACH));
+	if (lists.length === 0) return undefined;
+	if (!mayHaveLists || lists.length > (mayHaveListsInside ? 2 : 1)) return 'list';
+	return lists.every((name) => name.indexOf(EACH) === name.length - EACH.length)
+		? undefined
+		: 'list';
+}
+
+const ADVICE = {
+	form: 'Enter one path a line, with dots between the levels, for example data.status.',
+	list: '[] stands behind the name of a list whose entries are looked at, as in pix[].status: once, and only in fields of a postback; in the Refund Field twice. A number names one entry, as in pix.0.status.',
+};
+
+/**
+ * Reads the paths that a person entered, one a line. Throws an InputError.
+ * @returns them as {@link FieldMatch} has them; none as an empty text
+ */
+export function readPaths(
+	entered: unknown,
+	field: NamedField,
+	rules: PathRules = { mayHaveLists: false },
+): string {
+	if (isBlank(entered)) return '';
+	if (typeof entered !== 'string') {
+		throw wrongField(field, 'must be text', 'Enter one path a line.');
+	}
+	const lines = entered.split(/\r\n|\r|\n/);
+	const paths: string[] = [];
+	for (const [index, line] of lines.entries()) {
+		const path = line.trim();
+		if (path === '') continue;
+		const fault = faultOfPath(path, rules);
+		if (fault !== undefined) {
+			throw wrongField(
+				field,
+				`cannot be read in line ${index + 1}, ${JSON.stringify(path)}`,
+				ADVICE[fault],
+			);
+		}
+		paths.push(path);
+	}
+	return paths.join('\n');
+}
+
+/** Reads values that a person entered; spaces around them count for nothing. Throws an InputError. */
+export function readValues(entered: unknown, field: NamedField): string[] {
+	return valuesIn(entered).map((value) => {
+		if (!isScalar(value)) {
+			throw wrongField(
+				field,
+				'can have texts and numbers as values only',
+				'Enter one value a line.',
+			);
+		}
+		const text = String(value).trim();
+		refuseTypedExpression(text, field);
+		if (!text.includes(',')) return text;
+		throw wrongField(
+			field,
+			`cannot have the value ${JSON.stringify(text)}, which holds a comma`,
+			'Enter each value by itself.',
+		);
+	});
+}
+
+/**
+ * Reads the paths of a field, and its values. Throws an InputError where either is missing, or cannot be
+ * read.
+ * @param field what the person entered the paths in
+ */
+export function readFieldMatch(
+	paths: unknown,
+	values: unknown,
+	field: NamedField,
+	rules?: PathRules,
+): FieldMatch {
+	if (isBlank(paths) || typeof paths !== 'string' || valuesIn(values).length === 0) {
+		throw wrongField(
+			field,
+			'and its values must both be there, as text',
+			'Enter both: the field to look at, and at least one of its values.',
+		);
+	}
+	return { field: readPaths(paths, field, rules), values: readValues(values, field) };
+}
+
+/** The first word that stands in two lists. */
+export const inBoth = (one: string[], other: string[]) => one.find((word) => isOneOf(word, other));
+
+/** Comparisons that a person may write, and that nothing makes. */
+const OTHER_COMPARISON = /==|!=|<|>/;
+
+/** What is wrong with a line as a required value, and what to do; undefined where it is one. */
+function faultOfRequired(
+	line: string,
+	path: string,
+	value: string | undefined,
+): string | undefined {
+	if (OTHER_COMPARISON.test(line) || value === undefined) {
+		return 'Enter one path = value a line, for example success = true. Nothing else is compared.';
+	}
+	const fault = faultOfPath(path, { mayHaveLists: true });
+	if (fault !== undefined) return ADVICE[fault];
+	if (value === '') return 'Enter the value behind =, or * where any will do that is not empty.';
+	if (value.includes(',')) return 'Enter one value behind =, without a comma.';
+	if (/^(["'`]).*\1$/.test(value)) return 'Enter the value without quotes.';
+	return undefined;
+}
+
+/**
+ * Reads lines of `path = value`, none where nothing was entered. Throws an InputError where one cannot be read,
+ * or a path has two values.
+ */
+export function readRequiredValues(entered: unknown, field: NamedField): RequiredValue[] {
+	if (isBlank(entered)) return [];
+	if (typeof entered !== 'string') {
+		throw wrongField(field, 'must be text', 'Enter one path = value a line.');
+	}
+	const required: RequiredValue[] = [];
+	for (const [index, text] of entered.split(/\r\n|\r|\n/).entries()) {
+		const line = text.trim();
+		if (line === '') continue;
+		refuseTypedExpression(line, field);
+		const at = line.indexOf('=');
+		const path = at === -1 ? line : line.slice(0, at).trim();
+		const value = at === -1 ? undefined : line.slice(at + 1).trim();
+		const advice = faultOfRequired(line, path, value);
+		if (value === undefined || advice !== undefined) {
+			const what = `cannot be read in line ${index + 1}, ${JSON.stringify(line)}`;
+			throw wrongField(field, what, advice ?? '');
+		}
+		if (required.some((other) => normalPath(other.path) === normalPath(path))) {
+			throw wrongField(
+				field,
+				`have the path ${JSON.stringify(path)} twice`,
+				'All lines must hold, and a path has one value. Remove one of the two.',
+			);
+		}
+		required.push({ path, value });
+	}
+	return required;
+}

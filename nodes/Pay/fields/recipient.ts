@@ -1,0 +1,66 @@
+import type { INodeProperties } from 'n8n-workflow';
+import type { Recipient } from '../service/contract';
+import type { ReadParameter } from './expressions';
+import { fieldInside } from './label';
+import { documentText, optionalIdentifier, optionalText, readMembers } from './text';
+
+const keyField: INodeProperties = {
+	displayName: 'Key',
+	name: 'key',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. ana@example.com',
+	description: 'Payment key that the money goes to',
+};
+
+const keyTypeField: INodeProperties = {
+	displayName: 'Key Type',
+	name: 'keyType',
+	type: 'string',
+	default: '',
+	placeholder: 'e.g. email',
+	description: 'Kind of the key. The allowed values are not documented: ask the service.',
+};
+
+const documentField: INodeProperties = {
+	displayName: 'Document',
+	name: 'document',
+	type: 'string',
+	default: '',
+	description: 'Document of the recipient, as text. Its format is not documented.',
+};
+
+const nameField: INodeProperties = {
+	displayName: 'Name',
+	name: 'name',
+	type: 'string',
+	default: '',
+	description: 'Name of the recipient',
+};
+
+/** Who receives a payment (`creditParty`, section 2.2). */
+export const recipientField: INodeProperties = {
+	displayName: 'Recipient',
+	name: 'creditParty',
+	type: 'collection',
+	placeholder: 'Add Field',
+	// These two are open from the start: a payment needs a recipient.
+	default: { key: '', keyType: '' },
+	description:
+		'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
+	// As n8n lists them: by their names.
+	options: [documentField, keyField, keyTypeField, nameField],
+};
+
+/** The recipient's key, as errors call it. */
+export const recipientKey = fieldInside(recipientField.name, keyField);
+
+/** Reads the recipient of a payment, undefined where nothing is filled in; throws an InputError. */
+export function readRecipient(read: ReadParameter): Recipient | undefined {
+	return readMembers(read(recipientField.name), recipientField, [
+		{ field: keyField, parse: optionalIdentifier },
+		{ field: keyTypeField, parse: documentText },
+		{ field: documentField, parse: documentText },
+		{ field: nameField, parse: optionalText },
+	]);
+}

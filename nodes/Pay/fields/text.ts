@@ -1,0 +1,422 @@
+import type { INodeProperties } from 'n8n-workflow';
+import { isJsonObject } from '../base/json';
+import type { Words } from '../service/contract';
+import { inOneForm } from '../service/paths';
+import { fieldInside, type NamedField, quoted, wrongField } from './label';
+
+/** `external_id` (sections 2.1 and 2.2), as errors call it. */
+export const externalIdName = { displayName: 'External ID', name: 'external_id' };
+
+/** The advice of errors about an External ID. */
+interface IdAdvice {
+	/** What to do if it is not text. */
+	readonly asText: string;
+	/** What to do where there is none. */
+	readonly whenMissing: string;
+	/** An expression that gives one. */
+	readonly example: string;
+}
+
+/** For an External ID that people give to what they send. */
+export const OWN_ID: IdAdvice = {
+	asText: 'Pass the id of your own order or payout as text, so that no digit is lost',
+	whenMissing: 'Give each item an identifier of your own',
+	example: '{{ $json.orderId }}',
+};
+
+/** For that of a wait, which is about what a Pay node before it sent. */
+export const AWAITED_ID: IdAdvice = {
+	asText: 'Pass the External ID of the item as text, so that no digit is lost',
+	whenMissing: 'Enter the External ID of the item',
+	example: '{{ $json.external_id }}',
+};
+
+/** The field of the External ID of what is sent. */
+export const externalIdField: INodeProperties = {
+	displayName: externalIdName.displayName,
+	name: externalIdName.name,
+	type: 'string',
+	default: '',
+	required: true,
+	placeholder: 'e.g. invoice-1042',
+	description:
+		'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
+};
+
+/**
+ * The field of `payerQuestion` (sections 2.1 and 2.2).
+ * @param example what the empty field shows, as of an order or an invoice
+ */
+export function payerQuestionField(example: string): INodeProperties {
+	return {
+		displayName: 'Description',
+		name: 'payerQuestion',
+		type: 'string',
+		default: '',
+		placeholder: `e.g. ${example}`,
+		description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
+	};
+}
+
+/** What a failed expression leaves behind when it is turned into text. */
+const LEFTOVER = /^(?:undefined|null|NaN|Invalid Date(?:Time)?)$|\[object Object\]|__UNKNOWN__/;
+
+/** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Z}/u;
+/** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
+const LONE_SURROGATE = /\p{Cs}/u;
+
+/** Refuses what a failed expression leaves: "undefined", "NaN", "Invalid DateTime". Throws an InputError. */
+export function refuseLeftover(text: string, field: NamedField) {
+	const whole = text.trim();
+	const [leftover] = LEFTOVER.exec(whole) ?? [];
+	if (leftover === undefined) return;
+	throw wrongField(
+		field,
+		`${leftover === whole ? 'is' : 'holds'} "${leftover}"`,
+		'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
+	);
+}
+
+/** How an expression begins that was typed without its braces, or with too few of them. */
+const WITHOUT_BRACES =
+	/^\{*\s*\$(?:(?:json|node|input|item|itemIndex|execution|workflow|vars|now|today)\b|\(['"`])/;
+
+/** Whether a $ stands inside of braces. "Hi {{name}}, US$ 5" has none there: other programs write such templates. */
+function hasExpressionInBraces(text: string): boolean {
+	let start = text.indexOf('{{');
+	while (start !== -1) {
+		const end = text.indexOf('}}', start);
+		if (end === -1) return false;
+		if (text.slice(start, end).includes('$')) return true;
+		start = text.indexOf('{{', end);
+	}
+	return false;
+}
+
+/**
+ * Refuses an expression that is there as text: so n8n 2.41.1 leaves one that was typed into a field on Fixed.
+ * It went out as an External ID, and was accepted. Throws an InputError.
+ */
+export function refuseTypedExpression(text: string, field: NamedField) {
+	if (!WITHOUT_BRACES.test(text.trim()) && !hasExpressionInBraces(text)) return;
+	throw wrongField(
+		field,
+		'holds an expression as plain text',
+		'n8n put no value in its place. Point at the field, and choose Expression above it. If the text comes from your data, correct it there.',
+	);
+}
+
+/** Refuses a date of JavaScript, or one of n8n's, as $now is: an expression may give either. Throws an InputError. */
+function refuseDate(value: unknown, field: NamedField, advice: string): void {
+	if (typeof value !== 'object' || value === null) return;
+	if (!('toISOString' in value) && !('toISODate' in value)) return;
+	throw wrongField(field, 'must be text, but is a date', advice);
+}
+
+/** Refuses NaN, Infinity, and a number too large to keep all its digits. Throws an InputError. */
+function refuseUnfitNumber(value: number, field: NamedField): void {
+	// Infinity is what a failed calculation leaves, as NaN is.
+	if (!Number.isFinite(value)) refuseLeftover('NaN', field);
+	if (!Number.isInteger(value) || Number.isSafeInteger(value)) return;
+	throw wrongField(
+		field,
+		'is a number too large to keep all its digits',
+		'Pass it as text from the start, for example as a string in the data it comes from.',
+	);
+}
+
+/**
+ * Reads an optional text field, undefined if it is empty. Its format is not documented (section 2.3),
+ * so an InputError is thrown only for what cannot be text, or a number too large to keep its digits.
+ */
+export function optionalText(value: unknown, field: NamedField): string | undefined {
+	if (value === undefined || value === null || value === '') return undefined;
+	if (typeof value === 'number') refuseUnfitNumber(value, field);
+	refuseDate(
+		value,
+		field,
+		'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
+	);
+	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
+		throw wrongField(
+			field,
+			`must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
+			'Use an expression that gives one text, for example {{ $json.name }}.',
+		);
+	}
+	const text = String(value);
+	refuseLeftover(text, field);
+	refuseTypedExpression(text, field);
+	return text;
+}
+
+/**
+ * Reads the number of a document or the type of a key as {@link optionalText} does. Throws an InputError also
+ * for what a spreadsheet leaves in its place: with it another person could be paid.
+ */
+export function documentText(value: unknown, field: NamedField): string | undefined {
+	const text = optionalText(value, field);
+	if (text !== undefined) refuseSpreadsheetLeftover(text, field);
+	return text;
+}
+
+/**
+ * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so
+ * that what looks alike is one identifier; "" where there is none. Throws an InputError.
+ */
+function readIdentifier(value: unknown, field: NamedField): string {
+	if (typeof value === 'boolean') {
+		throw wrongField(
+			field,
+			`must be text, but is ${value}`,
+			'That is what an expression such as {{ $json.has && $json.key }} leaves. Check it.',
+		);
+	}
+	const text = inOneForm(optionalText(value, field) ?? '');
+	refuseSpreadsheetLeftover(text, field);
+	if (LONE_SURROGATE.test(text)) {
+		throw wrongField(
+			field,
+			'holds half a character, as a text that was cut in the middle of an emoji does',
+			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
+		);
+	}
+	const [invisible] = INVISIBLE.exec(text) ?? [];
+	if (invisible === undefined) return text;
+	const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
+	throw wrongField(
+		field,
+		`holds a line break or another character that nobody sees (U+${code})`,
+		'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
+	);
+}
+
+/** As {@link readIdentifier}, where one must be there. */
+export function parseIdentifier(
+	value: unknown,
+	field: NamedField,
+	advice = 'Enter it, or check the expression that gives it.',
+): string {
+	const text = readIdentifier(value, field);
+	if (text !== '') return text;
+	throw wrongField(field, 'is missing', advice);
+}
+
+/** As {@link readIdentifier}, undefined where nothing was typed; spaces are something. */
+export const optionalIdentifier = (value: unknown, field: NamedField) =>
+	value === undefined || value === '' ? undefined : parseIdentifier(value, field);
+
+/** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
+export function parseExternalId(value: unknown, advice: IdAdvice): string {
+	const { asText, whenMissing, example } = advice;
+	refuseDate(
+		value,
+		externalIdName,
+		`Use an identifier that is the same in each try, as a date of now is not, for example ${example}.`,
+	);
+	const isWrongNumber = typeof value === 'number' && !Number.isSafeInteger(value);
+	if (typeof value === 'boolean' || isWrongNumber) {
+		throw wrongField(
+			externalIdName,
+			`must be text or a whole number, but is ${String(value)}`,
+			`${asText}, for example ${example}.`,
+		);
+	}
+	return parseIdentifier(
+		value,
+		externalIdName,
+		`${whenMissing}, for example ${example}. If it comes from an expression, check that the input item has that field.`,
+	);
+}
+
+/** Parts of an expression that give another text when an item is tried again; a column may be named Date. */
+const CHANGING =
+	/\$now\b|\$today\b|\bnew Date\b|(?<!\.)\b(?:Date\s*\(|Date(?:Time)?(?:\?\.|\.))|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:(?:\?\.)?\[\s*["'`]|\??\.)\s*id\b/;
+
+/** A hint if an identifier, as it was typed, changes with each try. */
+export function changingIdHint(
+	typed: unknown,
+	{ noun, pastParticiple }: Words,
+): string | undefined {
+	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
+	const [changing] = CHANGING.exec(typed) ?? [];
+	if (changing === undefined) return undefined;
+	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${OWN_ID.example}.`;
+}
+
+/** What a model says, however people write it: n8n takes $fromAI in any case, and $tool holds the same. */
+const CHOSEN_BY_MODEL = /\$(?:fromAI|tool)\b/i;
+
+/**
+ * Refuses an identifier, as it was typed, that a model invents or that changes with each call: the same
+ * wish in a second message would be a second payment. Throws an InputError.
+ */
+export function refuseInventedId(typed: unknown, { noun, pastParticiple }: Words): void {
+	if (typeof typed !== 'string' || !typed.startsWith('=')) return;
+	const [part] = CHOSEN_BY_MODEL.exec(typed) ?? CHANGING.exec(typed) ?? [];
+	if (part === undefined) return;
+	throw wrongField(
+		externalIdName,
+		`holds ${part}, so an AI agent that is asked twice for one ${noun} would have it ${pastParticiple} twice`,
+		"Take the identifier from your own data, with the name of your node: {{ $('Order').first().json.orderId }}.",
+	);
+}
+
+/**
+ * The members of an object that holds documented ones only; throws an InputError.
+ * @param advice what to do where the value is not an object
+ * @param others a sentence that says where other members go
+ */
+export function documentedMembers(
+	value: unknown,
+	field: NamedField,
+	names: string[],
+	advice: string,
+	others?: string,
+): Record<string, unknown> {
+	const list = names.join(', ');
+	if (!isJsonObject(value)) throw wrongField(field, `must be an object with ${list}`, advice);
+	const other = Object.keys(value).find((name) => !names.includes(name));
+	if (other === undefined) return value;
+	const documented = `The documented members are ${list}.`;
+	throw wrongField(
+		field,
+		`has a member "${other}", which the service does not document`,
+		others === undefined ? documented : `${documented} ${others}`,
+	);
+}
+
+/** A text inside of an object: its field, and how it is read. */
+interface TextOfGroup {
+	readonly field: NamedField;
+	readonly parse: typeof optionalText;
+}
+
+/**
+ * Reads an object with optional text members, as a collection of the editor or an expression gives
+ * it. A failed expression must not drop what it was to fill, so only an empty text is left out, and an
+ * InputError thrown for a member without a value.
+ */
+export function readMembers(
+	value: unknown,
+	field: NamedField,
+	texts: readonly TextOfGroup[],
+): Record<string, string> | undefined {
+	const names = texts.map((text) => text.field.name);
+	const others = 'Others go into Additional Members under Options.';
+	const members = documentedMembers(value, field, names, 'Fill in the fields of the form.', others);
+	const read: Record<string, string> = {};
+	for (const text of texts) {
+		const { name } = text.field;
+		if (!Object.hasOwn(members, name)) continue;
+		const member = members[name];
+		const memberField = fieldInside(field.name, text.field);
+		if (member === undefined || member === null) refuseLeftover(String(member), memberField);
+		const parsed = text.parse(member, memberField);
+		if (parsed !== undefined) read[name] = parsed;
+	}
+	return Object.keys(read).length === 0 ? undefined : read;
+}
+
+/** The object without its empty members, or undefined when none is left. */
+export function withoutEmpty<T extends object>(members: T): T | undefined {
+	const present = Object.entries(members).filter(([, value]) => value !== undefined);
+	return present.length === 0 ? undefined : (Object.fromEntries(present) as T);
+}
+
+/*
+ * A list of payments comes from a spreadsheet, and a cell of it may hold something else than people see or
+ * typed: "#REF!" was accepted as the key of a recipient, and so was the text "=B2".
+ */
+
+/**
+ * The error of a formula in any language: "#REF!", "#¿NOMBRE?", "#ДЕЛ/0!". The sign at its end tells it from
+ * an identifier such as #1001, #A7 or #OK.
+ */
+const FORMULA_ERROR = /^#[¡¿]?[\p{Lu}/0_]+[!?]$/u;
+
+/** Those without such a sign: "not available" in Excel's languages. */
+const NOT_AVAILABLE = [
+	'#N/A',
+	'#N/B',
+	'#N/D',
+	'#N/V',
+	'#I/T',
+	'#Н/Д',
+	'#Δ/Υ',
+	'#NV',
+	'#YOK',
+	'#HIÁNYZIK',
+	'#NEDOSTUPNÝ',
+	'#NENÍ_K_DISPOZICI',
+];
+
+/** What Google Sheets and Excel show while they still work out a formula. */
+const NOT_YET_THERE = ['Loading...', '#GETTING_DATA'];
+
+/** How LibreOffice numbers its errors. */
+const NUMBERED_ERROR = /^Err:\d{3}$/;
+
+/** Stands in each cell of a column that is too narrow; a CSV file can be saved with it. */
+const TOO_NARROW = /^#{2,}$/;
+
+/**
+ * A number that was shortened, "5,51199E+12". People write 3E8 and 12e5 without the sign, and the numbers of
+ * parts, such as 12E-7, without a fraction.
+ */
+const SHORTENED = /^\d+(?:[.,]\d+E[+-]|E\+)\d+$/i;
+
+function isFormulaError(text: string): boolean {
+	return FORMULA_ERROR.test(text) || NOT_AVAILABLE.includes(text) || NUMBERED_ERROR.test(text);
+}
+
+/**
+ * Refuses what a spreadsheet leaves in place of a value, where the text says who is paid or what for. Names
+ * and descriptions may be anything: 't Hooft is a name. Throws an InputError.
+ */
+function refuseSpreadsheetLeftover(value: string, field: NamedField): void {
+	const text = value.trim();
+	if (isFormulaError(text)) {
+		throw wrongField(
+			field,
+			`is ${quoted(text)}, which a spreadsheet shows where a formula has failed`,
+			'Correct the formula in that cell, or type the value there. Then read the sheet again.',
+		);
+	}
+	if (NOT_YET_THERE.includes(text)) {
+		throw wrongField(
+			field,
+			`is ${quoted(text)}, which a spreadsheet shows while it still works out a formula`,
+			'Wait until the cell shows its value. Then read the sheet again.',
+		);
+	}
+	if (TOO_NARROW.test(text)) {
+		throw wrongField(
+			field,
+			`is ${quoted(text)}, which a spreadsheet shows where a column is too narrow`,
+			'Make the column wider in the sheet. Then save and read it again.',
+		);
+	}
+	if (text.startsWith('=')) {
+		throw wrongField(
+			field,
+			`looks like a formula, not like its result: ${quoted(text)}`,
+			'If the sheet shows the formula as well, the cell is formatted as text: change that, and enter the formula again. If it shows a value, have values read instead of formulas (Google Sheets: Output Formatting, under Options).',
+		);
+	}
+	if (text.startsWith("'")) {
+		throw wrongField(
+			field,
+			`begins with an apostrophe, which only marks text in a spreadsheet: ${quoted(text)}`,
+			'Remove the apostrophe in the sheet. To keep numbers as they are typed, format the column as text first.',
+		);
+	}
+	if (SHORTENED.test(text)) {
+		throw wrongField(
+			field,
+			`is a long number that a spreadsheet has shortened: ${quoted(text)}`,
+			'Format the column in the sheet as a number without decimals. If the last digits are now zeros, the real ones are lost: format the column as text, and enter the numbers again. Then read the sheet again.',
+		);
+	}
+}

@@ -1,0 +1,474 @@
+import {
+	type IHookFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+	type IWorkflowExecuteAdditionalData,
+	NodeOperationError,
+	UserError,
+} from 'n8n-workflow';
+import { parseSecrets } from '../account/account';
+import { credentialOfTrigger } from '../account/credentials';
+import { readDescription } from '../account/describe';
+import type { PayCredential } from '../account/fields';
+import {
+	readSenderRule,
+	refuseUnsignedFields,
+	refuseUnsignedMatch,
+	type SenderRule,
+} from '../account/sender';
+import { InputError, inWords } from '../base/inputError';
+import { logWarning } from '../base/log';
+import {
+	conditionFields,
+	matchOf,
+	type PostbackMatch,
+	readCondition,
+	refuseMisplacedCondition,
+	startCondition,
+} from '../fields/condition';
+import {
+	asTyped,
+	CHOOSE_UNDER_OPTIONS,
+	parseChoice,
+	parseSwitch,
+	refuseExpressions,
+	requireFieldByField,
+} from '../fields/expressions';
+import { wrongField } from '../fields/label';
+import { isBodyLeft, LEAVE_BODY, leaveBodyOption } from '../fields/options';
+import { beginPublication, endPublication } from '../n8n1/publication';
+import { claimsIn, type JudgedPostback, toPostbackItems, whyNotAwaited } from '../postback/match';
+import { verify } from '../postback/proof';
+import { claimStarts } from '../postback/repeats';
+import {
+	challengeField,
+	challengeOfProven,
+	type ChallengeRule,
+	logNotAwaited,
+	logRepeat,
+	readChallengeField,
+	refuseExpression,
+	refusePostback,
+	refuseWrongResponse,
+	REPEATED,
+	responseBodyField,
+	responseCodeField,
+	responseText,
+	take,
+} from '../postback/take';
+import type { StatusWords } from '../service/state';
+
+const AUTHENTICATIONS = ['none', 'sender', 'signedUrl'] as const;
+
+const RESPONDS = ['onReceived', 'lastNode'] as const;
+
+/** How a trigger tells genuine postbacks from forged ones. */
+type Authentication = (typeof AUTHENTICATIONS)[number];
+
+const authenticationField: INodeProperties = {
+	displayName: 'Authentication',
+	name: 'authentication',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Signed URL',
+			value: 'signedUrl',
+			description:
+				'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
+		},
+		{
+			name: 'Sender',
+			value: 'sender',
+			description:
+				"For a URL that you enter in the service's dashboard: take only what passes Check the Sender of the credential",
+		},
+		{
+			name: 'None',
+			value: 'none',
+			description: 'Take every request: anyone who knows the URL can report a payment',
+		},
+	],
+	default: 'signedUrl',
+	description: 'How to tell genuine postbacks from forged ones',
+};
+
+const respondField: INodeProperties = {
+	displayName: 'Respond',
+	name: 'respond',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'Immediately',
+			value: 'onReceived',
+			description:
+				'Before the workflow has done its work. N8n 1 responds a moment before it stores the postback, so a crash in that moment loses it.',
+		},
+		{
+			name: 'When Last Node Finishes',
+			value: 'lastNode',
+			description:
+				'With an error when the workflow fails. The postback is stored by then in any version of n8n.',
+		},
+	],
+	default: 'onReceived',
+	description: 'When to respond to a postback',
+};
+
+const COPY_URL = 'open Webhook URLs above and copy the Production URL.';
+/** Published first: a service may call an address as soon as it has it. */
+const PUBLISH_AND_ENTER = "publish this workflow, then enter the URL in your service's dashboard.";
+
+const skipRepeatsField: INodeProperties = {
+	displayName: 'Skip Repeats',
+	name: 'skipRepeats',
+	type: 'boolean',
+	noDataExpression: true,
+	default: false,
+	description:
+		'Whether the same "paid" or "failed" of a charge starts the workflow once within ten minutes, and anything else once for each event. A customer\'s second payment of the same charge within ten minutes is skipped too. Each process of n8n remembers its own, so look into a table of your own as well.',
+};
+
+/** The options that n8n, or who sends a request, must not read as an expression. */
+const chosenOptions = [respondField, responseCodeField, skipRepeatsField];
+
+/** What to do for postbacks, which depends on how genuine ones are told. */
+const STEPS: Record<Authentication, string[]> = {
+	signedUrl: [
+		COPY_URL,
+		'in the Pay API credential, paste it as Postback URL and enter a Postback Secret: 30 random characters from a password manager.',
+		'publish this workflow.',
+	],
+	sender: [
+		COPY_URL,
+		'in the Pay API credential, say in Check the Sender how the service shows that it sent something, and enter the External ID Field and the Amount Field.',
+		PUBLISH_AND_ENTER,
+	],
+	none: [COPY_URL, PUBLISH_AND_ENTER],
+};
+
+const urlNotices = AUTHENTICATIONS.map((authentication): INodeProperties => {
+	const steps = STEPS[authentication].map((step, index) => `<li>Step ${index + 1}: ${step}</li>`);
+	return {
+		// A list: n8n 2 drops every other tag from a notice, line breaks too.
+		displayName: `To get postbacks:<ul>${steps.join('')}</ul>The Test URL works only while the editor listens.`,
+		name: `${authentication}UrlNotice`,
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { authentication: [authentication] } },
+	};
+});
+
+const triggerFields: INodeProperties[] = [
+	...urlNotices,
+	authenticationField,
+	{
+		displayName:
+			'Anyone who learns this URL can post "paid" to it. Check every amount and status with the service before you deliver anything.',
+		name: 'noAuthenticationNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { authentication: ['none'] } },
+	},
+	{
+		displayName:
+			'The URL does not say which charge a postback is about. What the postback says is in "claimed": compare its External ID and amount with your own order before you deliver.',
+		name: 'claimedNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { authentication: ['sender'] } },
+	},
+	...conditionFields(startCondition),
+	{
+		displayName:
+			'Without authentication there is no credential, so nothing says which words mean paid and failed. Choose When a Field Has a Value.',
+		name: 'noWordsNotice',
+		type: 'notice',
+		default: '',
+		displayOptions: { show: { authentication: ['none'], startWhen: ['paid', 'paidOrFailed'] } },
+	},
+	{
+		displayName: 'Options',
+		name: 'options',
+		type: 'collection',
+		placeholder: 'Add Option',
+		// A literal, because n8n's lint rule for collections takes nothing else.
+		default: { ...LEAVE_BODY },
+		options: [
+			leaveBodyOption,
+			skipRepeatsField,
+			respondField,
+			responseCodeField,
+			{
+				...responseBodyField,
+				displayOptions: { hide: { '/options.respond': ['lastNode'] } },
+			},
+			challengeField,
+		],
+	},
+];
+
+/**
+ * Reads the field Authentication. Throws an InputError, for any expression too: n8n resolves it for each
+ * request, so who sends a request could choose "none".
+ */
+export function readAuthentication(typed: unknown, value: unknown): Authentication {
+	if (typeof typed === 'string' && typed.startsWith('=')) {
+		throw wrongField(
+			authenticationField,
+			'is an expression, so a request could choose it',
+			'Choose it from the list, without an expression.',
+		);
+	}
+	return parseChoice(value, authenticationField, AUTHENTICATIONS);
+}
+
+/** Refuses a time to respond that n8n does not know. Throws an InputError. */
+export function refuseWrongTime(options: unknown): void {
+	const { respond = 'onReceived' } = (options ?? {}) as { respond?: unknown };
+	parseChoice(respond, respondField, RESPONDS, CHOOSE_UNDER_OPTIONS);
+}
+
+/** Reads the option {@link skipRepeatsField}; throws an InputError. */
+function readSkipRepeats(options: unknown): boolean {
+	const { skipRepeats = false } = (options ?? {}) as { skipRepeats?: unknown };
+	return parseSwitch(skipRepeats, skipRepeatsField);
+}
+
+/** The parameters of the Pay Trigger. */
+export const triggerProperties = triggerFields.flatMap(asTyped);
+
+/** Why a trigger without a Postback Secret takes nothing. */
+const NO_SECRET =
+	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
+
+const NO_SENDER =
+	'Check the Sender is None in the Pay API credential of this trigger: choose there how the service shows that a postback is its own';
+
+/** What a trigger checks postbacks with. */
+interface TriggerSettings {
+	authentication: Authentication;
+	/** What makes proofs in URLs; "" where the credential has none, or the trigger has no credential. */
+	secret: string;
+	/** All whose proofs are taken: the previous one too, while it is being replaced. */
+	acceptedSecrets: string[];
+	sender: SenderRule | undefined;
+	/** The words of the account, if it has any. */
+	statusWords: StatusWords | undefined;
+	/** What a postback must hold to start the workflow; undefined where any will do. */
+	match: PostbackMatch | undefined;
+	challenge: ChallengeRule | undefined;
+}
+
+const WHERE_WORDS_BELONG: Record<Authentication, string> = {
+	signedUrl: 'Open the credential of this trigger.',
+	sender: 'Open the credential of this trigger.',
+	none: 'Set Authentication to Signed URL or Sender: without it this trigger has no credential.',
+};
+
+/** Why n8n does not give a trigger's credential: it is gone, or an expression in it needs an item. */
+function unreadableCredential(error: unknown): Error {
+	if (error instanceof InputError) return error;
+	return new UserError(
+		`The Pay API credential of this trigger cannot be read (${inWords(error)}). Select another one, or enter as text what is an expression in it: a trigger has no item yet`,
+	);
+}
+
+/** Reads how a challenge is told from a postback; undefined where none is answered. Throws an InputError. */
+function readChallenge(
+	typedOptions: unknown,
+	authentication: Authentication,
+	words: StatusWords | undefined,
+): ChallengeRule | undefined {
+	const field = readChallengeField(typedOptions);
+	if (field === undefined) return undefined;
+	// Without authentication nothing says which postbacks are about money: a person has chosen the field.
+	if (authentication === 'none' || words !== undefined) return { field, words };
+	throw wrongField(
+		challengeField,
+		'needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge',
+		'In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
+	);
+}
+
+/**
+ * Reads what a trigger checks postbacks with, at its publication and at each call: somebody may have taken
+ * it out since. Rejects with an error in words where the form or the credential cannot be read, or lacks it.
+ */
+async function readSettings(context: IHookFunctions | IWebhookFunctions): Promise<TriggerSettings> {
+	const { parameters } = context.getNode();
+	const authentication = readAuthentication(
+		parameters.authentication,
+		context.getNodeParameter('authentication'),
+	);
+	const credential: PayCredential =
+		authentication === 'none'
+			? {}
+			: await credentialOfTrigger(context).catch((error: unknown) => {
+					throw unreadableCredential(error);
+				});
+	const { current, accepted } = parseSecrets(credential);
+	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
+	const sender = readSenderRule(credential);
+	if (authentication === 'sender' && sender === undefined) {
+		throw new UserError(NO_SENDER);
+	}
+	const { statusWords } = readDescription(credential);
+	refuseUnsignedFields(credential, statusWords);
+	refuseMisplacedCondition(parameters, 'startWhen');
+	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
+	const match = matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]);
+	refuseUnsignedMatch(match, sender);
+	return {
+		authentication,
+		secret: current,
+		acceptedSecrets: accepted,
+		sender,
+		statusWords,
+		match,
+		challenge: readChallenge(parameters.options, authentication, statusWords),
+	};
+}
+
+const BODY_IS_READ =
+	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
+
+/** Checks all that would make every postback fail, before n8n listens. Rejects with an error in words. */
+async function checkTrigger(context: IHookFunctions): Promise<void> {
+	requireFieldByField(triggerProperties, context.getNode().parameters);
+	const { options: typedOptions } = context.getNode().parameters;
+	// Before n8n resolves them: what it says of an expression here names neither field nor remedy.
+	refuseExpression(typedOptions, responseBodyField);
+	readChallengeField(typedOptions);
+	// Where n8n responds it takes an expression inside of Options for a text: each postback would get 500.
+	refuseExpressions(chosenOptions, typedOptions);
+	const options = context.getNodeParameter('options', {});
+	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
+	refuseWrongTime(options);
+	refuseWrongResponse(typedOptions, options);
+	readSkipRepeats(options);
+	const { authentication, secret } = await readSettings(context);
+	if (authentication === 'signedUrl' && secret === '') throw new UserError(NO_SECRET);
+}
+
+/**
+ * Why a publication is refused, as n8n shows it. It names the credential: people have several, and n8n fills
+ * in one of them. n8n stops a trigger that listens when its next publication is refused, so it says that too.
+ */
+function publicationError(context: IHookFunctions, error: unknown): NodeOperationError {
+	const node = context.getNode();
+	const why = inWords(error);
+	const sentences = [why.endsWith('.') ? why : `${why}.`];
+	const credential = node.credentials?.payApi;
+	if (credential !== undefined && node.parameters.authentication !== 'none') {
+		sentences.push(`This trigger has the credential "${credential.name}".`);
+	}
+	if (context.getActivationMode() !== 'manual') {
+		const url = context.getNodeWebhookUrl('default');
+		sentences.push(`Until this workflow is published, no postback to ${url} is taken.`);
+	}
+	return new NodeOperationError(node, sentences.join(' '));
+}
+
+/** Checks a trigger before n8n listens. Rejects with n8n's error where a postback could not be taken. */
+export async function publish(context: IHookFunctions): Promise<void> {
+	try {
+		beginPublication(context);
+		await checkTrigger(context);
+		endPublication(context);
+	} catch (error) {
+		throw publicationError(context, error);
+	}
+}
+
+/** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
+const BODY_TIME = 60_000;
+
+/** Each entry becomes an item with the whole body, which nodes behind the trigger copy. */
+const MOST_ENTRIES = 1000;
+
+/**
+ * Takes a call to the trigger's address. Throws where the trigger or its credential cannot be read, or lacks
+ * what the trigger checks with. That is not the sender's fault, and the service sends again after a 500. The
+ * log says why, the response does not.
+ */
+export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const { authentication, acceptedSecrets, sender, statusWords, match, challenge } =
+		await readSettings(context);
+	const query = context.getQueryData() as Record<string, unknown>;
+	const taken = await take(context, verify(query, acceptedSecrets), {
+		needsProof: authentication === 'signedUrl',
+		bodyTime: BODY_TIME,
+		sender,
+		urlGivenOut: urlGivenOut(context),
+		statusWords,
+		challenge,
+	});
+	if ('noWebhookResponse' in taken) return taken;
+	// Where only the sender is known, each claim of the postback is judged by itself.
+	const isClaimed = authentication === 'sender' && taken.reference === null;
+	const { claims, faults } = isClaimed ? claimsIn(taken) : { claims: [taken], faults: [] };
+	if (claims.length > MOST_ENTRIES) {
+		return refusePostback(context, 413, 'The list has too many entries');
+	}
+	const awaited: JudgedPostback[] = [];
+	const reasons = new Set(faults);
+	for (const claim of claims) {
+		const mismatch = whyNotAwaited(match, claim);
+		if (mismatch === undefined) awaited.push(claim);
+		else reasons.add(mismatch);
+	}
+	for (const reason of reasons) logNotAwaited(context, reason, taken);
+	const items = await toPostbackItems(context, awaited);
+	const [firstReason] = reasons;
+	const webhookResponse =
+		challengeOfProven(context, challenge, taken.sources) ??
+		responseText(context, items.length === 0 ? notStartedBecause(firstReason) : undefined);
+	if (items.length === 0) return { webhookResponse };
+	return startWith(context, items, webhookResponse);
+}
+
+/** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */
+function urlGivenOut(context: IWebhookFunctions): string {
+	const url = context.getNodeWebhookUrl('default') ?? '';
+	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	if (context.getMode() !== 'manual' || additionalData === undefined) return url;
+	const { webhookBaseUrl, webhookTestBaseUrl } = additionalData;
+	return webhookTestBaseUrl + url.slice(webhookBaseUrl.length);
+}
+
+/** What the sender of a genuine postback reads with which the workflow does not start. */
+const notStartedBecause = (why: string | undefined) =>
+	`The workflow does not go on with it: ${why}`;
+
+/**
+ * Starts the workflow, here and nowhere else: with all items, or, with Skip Repeats, with those that started
+ * none before. Nothing is awaited: of the same postbacks that are under way, one gets through.
+ */
+function startWith(
+	context: IWebhookFunctions,
+	items: INodeExecutionData[],
+	webhookResponse: string,
+): IWebhookResponseData {
+	const skipsRepeats = readSkipRepeats(context.getNodeParameter('options', {}));
+	// A person who listens sends the same one again and again.
+	if (!skipsRepeats || context.getMode() === 'manual') {
+		return { webhookResponse, workflowData: [items] };
+	}
+	const areFirst = claimStarts(
+		context,
+		items.map(({ json }) => json),
+	);
+	if (areFirst === undefined) {
+		return refusePostback(context, 409, 'The same postback is starting the workflow just now');
+	}
+	const first = items.filter((_, entry) => areFirst[entry]);
+	for (const item of items) {
+		if (!first.includes(item)) logRepeat(context, item.json);
+	}
+	if (first.length > 0) return { webhookResponse, workflowData: [first] };
+	return { webhookResponse: webhookResponse || notStartedBecause(REPEATED) };
+}

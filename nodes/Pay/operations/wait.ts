@@ -1,0 +1,404 @@
+import { randomUUID } from 'crypto';
+import {
+	type IExecuteFunctions,
+	type INodeExecutionData,
+	type INodeProperties,
+	type IWebhookDescription,
+	type IWebhookFunctions,
+	type IWebhookResponseData,
+	UserError,
+	WAIT_INDEFINITELY,
+} from 'n8n-workflow';
+import { credentialOfWait } from '../account/credentials';
+import { readSenderRuleOfWait, refuseUnsignedMatch, type SenderRule } from '../account/sender';
+import { InputError } from '../base/inputError';
+import { logWarning } from '../base/log';
+import {
+	conditionFields,
+	matchOf,
+	type PostbackMatch,
+	readCondition,
+	refuseMisplacedCondition,
+	resumeCondition,
+} from '../fields/condition';
+import { type ReadParameter, showFor } from '../fields/expressions';
+import { readWaitLimit, waitLimitFields } from '../fields/options';
+import { AWAITED_ID, parseExternalId } from '../fields/text';
+import { toPostbackItem, whyNotAwaited } from '../postback/match';
+import { POSTBACK_METHODS } from '../postback/postback';
+import { hashOfRandomProof, type Reference } from '../postback/proof';
+import {
+	logNotAwaited,
+	refusePostback,
+	refuseWrongResponseOfWait,
+	RESPONSE_CODE,
+	responseOfWaitField,
+	responseText,
+	take,
+} from '../postback/take';
+import { RESUME_SEGMENT, withResumeSegment } from '../postback/target';
+import {
+	awaitedHashes,
+	claimWait,
+	type Expectation,
+	expectationOf,
+	type ExpectationStore,
+	hashesOf,
+	isOver,
+	type OpenWait,
+	outlastTimers,
+	recordWait,
+	wasEndedByPostback,
+} from '../postback/waiting';
+import { pausedBeforeThisWait } from '../run/refusals';
+import { keptOfExecution } from '../run/refuse';
+import { failAll } from '../run/report';
+import { pausesBefore } from '../run/waitsBehind';
+import type { StatusWords } from '../service/state';
+
+const option = {
+	name: 'Wait',
+	value: 'wait',
+	action: 'Wait for postback',
+	description: 'Wait until the service reports what became of one item',
+};
+
+const description: INodeProperties[] = showFor(
+	[
+		{
+			displayName:
+				'The Pay node that makes the charge or payment must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
+			name: 'waitNotice',
+			type: 'notice',
+			default: '',
+		},
+		{
+			displayName: 'External ID',
+			name: 'external_id',
+			type: 'string',
+			default: '={{ $json.external_id }}',
+			required: true,
+			description: 'External ID of the item whose postback is awaited',
+		},
+		...conditionFields(resumeCondition),
+		...waitLimitFields,
+		responseOfWaitField,
+	],
+	'postback',
+	'wait',
+);
+
+/**
+ * The node listens at the resume URL of an execution that waits here, in a segment of its own: at the bare
+ * URL n8n's own Wait nodes and forms listen.
+ */
+export const resumeWebhooks: IWebhookDescription[] = [
+	{
+		name: 'default',
+		httpMethod: POSTBACK_METHODS,
+		responseMode: 'onReceived',
+		responseCode: RESPONSE_CODE,
+		// Without a text here, n8n responds with what webhook() gives, whatever text that is.
+		responseData: '',
+		path: RESUME_SEGMENT,
+		restartWebhook: true,
+	},
+];
+
+/**
+ * What the editor's output panel says while the node waits: at a time limit n8n runs no node, so what did
+ * not end the wait can be said only while it lasts.
+ */
+export const waitingNodeTooltip = [
+	'={{ $parameter["resumeWhen"] === "any" ? "Waiting for a postback."',
+	': "Waiting for a postback with what Resume asks for. One that lacks it does not end the wait:',
+	'n8n\'s log, and the response that the service got, say what was missing." }}',
+].join(' ');
+
+/** A wait has the words of the node that asked for its postback. */
+const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that asks for this postback.';
+
+/**
+ * Removes what another node, or a customer's order, put where a postback will be. At the time limit n8n
+ * passes on the very list that came in, and "paid" in it would look like a postback. So the list itself is
+ * changed. Its items are not, because the output of the node before shares their JSON: copies replace them.
+ */
+function removePostbacks(items: INodeExecutionData[]): void {
+	for (const [index, item] of items.entries()) {
+		const json = { ...item.json };
+		delete json.postback;
+		items[index] = { ...item, json };
+	}
+}
+
+/** Refuses a wait in which n8n could not resume the execution with a postback. Throws an InputError. */
+function refuseWaitThatCannotEnd(context: IExecuteFunctions, items: INodeExecutionData[]): void {
+	if (items.length > 1) {
+		throw new InputError(
+			'external_id',
+			`An execution can wait for one postback at a time, but ${items.length} items came in`,
+			'Put the Pay node and this one into a Loop Over Items with batch size 1, or use a Pay Trigger in a separate workflow.',
+		);
+	}
+	if (keptOfExecution(context) === undefined) {
+		throw new InputError(
+			'operation',
+			"n8n's own Agents run this node outside of a workflow, where no execution can wait for a postback",
+			'Take the postbacks with a Pay Trigger.',
+		);
+	}
+	// n8n resumes the node that it runs, which is the agent where that runs its tools itself.
+	if (context.getExecuteData().node.name !== context.getNode().name) {
+		throw new InputError(
+			'operation',
+			'An AI agent of this version cannot wait for a postback',
+			'Put this node behind the agent, or use version 3 of the agent.',
+		);
+	}
+}
+
+/** The proofs that may end a wait, and what their postbacks must hold. Throws an InputError. */
+function readProofs(
+	context: IExecuteFunctions,
+	read: ReadParameter,
+	external_id: string,
+): AwaitedProof[] {
+	const condition = readCondition(read, resumeCondition);
+	const store = context.getContext('flow');
+	const hashes = awaitedHashes(store, external_id, context.getExecutionId(), (wait) =>
+		wasEndedByPostback(context, wait),
+	);
+	if (hashes.length === 0) {
+		throw new InputError(
+			'external_id',
+			`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
+			'Set Postback of the Pay node that makes the charge or payment to "Resume This Execution". If its output is pinned, unpin it: a pinned node sends nothing. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
+		);
+	}
+	return hashes.map((hash) => {
+		const { kind, amount, status } = expectationOf(store, hash) as Expectation;
+		return {
+			hash,
+			reference: { external_id, kind, amount },
+			status,
+			match: matchOf(condition, status, 'resumeWhen', WHERE_WORDS_BELONG),
+		};
+	});
+}
+
+/**
+ * Warns that the credential of the node that asked checks who sends postbacks, and that this wait has no
+ * credential to do so.
+ */
+function warnOfUncheckedSender(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
+	const store = context.getContext('flow');
+	if (!proofs.some(({ hash }) => expectationOf(store, hash)?.isSigned)) return;
+	const message =
+		'This wait does not check the sender, as the credential of the Pay node before it does: select that credential here too.';
+	context.addExecutionHints?.({ message, location: 'outputPane' });
+	logWarning(context, `Pay: ${message}`);
+}
+
+/** Says which nodes may have kept the execution from hearing the postback before this wait began. */
+function warnOfPauses(context: IExecuteFunctions, external_id: string): void {
+	for (const [asking, pauses] of pausesBefore(context, external_id)) {
+		const message = pausedBeforeThisWait(pauses, asking);
+		context.addExecutionHints?.({ message, location: 'outputPane' });
+		logWarning(context, `Pay: ${message}`);
+	}
+}
+
+/**
+ * Writes down what the execution waits for, and puts it to sleep.
+ * @param limit how long it waits at most, in milliseconds
+ */
+async function sleepUntilPostback(
+	context: IExecuteFunctions,
+	external_id: string,
+	proofs: AwaitedProof[],
+	limit: number,
+	checksSender: boolean,
+): Promise<void> {
+	const executionId = context.getExecutionId();
+	const end = new Date(Math.min(Date.now() + limit, WAIT_INDEFINITELY.getTime()));
+	const until = end < WAIT_INDEFINITELY ? end.getTime() : undefined;
+	const store = context.getContext('flow') as ExpectationStore;
+	recordWait(store, {
+		external_id,
+		executionId,
+		node: context.getNode().name,
+		run: Number(context.getWorkflowDataProxy(0).$runIndex),
+		until,
+	});
+	const awaited: Awaited = { proofs, given: hashesOf(store), id: randomUUID(), until };
+	if (checksSender) awaited.isSigned = true;
+	Object.assign(context.getContext('node'), { awaited });
+	// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
+	// parent waits for others. No sub-workflow has this id.
+	context.setMetadata({ waitingChildExecutionIds: [executionId] });
+	await context.putExecutionToWait(end);
+}
+
+/** Checks the parameters and puts the execution to sleep until a postback, or the limit, wakes it. */
+async function begin(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const items = context.getInputData();
+	removePostbacks(items);
+	try {
+		refuseWaitThatCannotEnd(context, items);
+		const { parameters } = context.getNode();
+		refuseMisplacedCondition(parameters, 'resumeWhen');
+		refuseWrongResponseOfWait(parameters);
+		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
+		const external_id = parseExternalId(read('external_id'), AWAITED_ID);
+		const limit = readWaitLimit(read);
+		const proofs = readProofs(context, read, external_id);
+		// Read now, because a mistake in it would refuse each postback.
+		const sender = await readSender(context);
+		for (const { match, status } of proofs) refuseUnsignedMatch(match, sender, status);
+		if (sender === undefined) warnOfUncheckedSender(context, proofs);
+		warnOfPauses(context, external_id);
+		await outlastTimers(context);
+		await sleepUntilPostback(context, external_id, proofs, limit, sender !== undefined);
+		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
+		return [items.map((item) => ({ ...item }))];
+	} catch (error) {
+		// Paired by a number: else n8n adds what the node before gave, its "postback" too.
+		return failAll(context, error).map((failed) =>
+			failed.map((item, index) => ({ ...item, pairedItem: index })),
+		);
+	}
+}
+
+/**
+ * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
+ * five times, after 0.2, 0.4, 0.8, 1.6 and 3.2 s, is there by then.
+ */
+const BODY_TIME = 10_000;
+
+/** The response to a postback whose wait is over by the time its body has come. */
+const OVER = 'The wait is over: another postback, or its time limit, let the execution go on';
+
+/** An execution that waits, as n8n loaded it when a request began. */
+interface Waiting {
+	item: INodeExecutionData;
+	awaited: Awaited;
+}
+
+/** A text as an expression may hold it between quotes: no character of it is read as code. */
+function inQuotes(text: string): string {
+	const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
+	return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
+}
+
+/**
+ * Reads the item that waits, and what for. As text through n8n's expression engine: a key like
+ * "toString" in it would break the engine's own copy, and $node["constructor"] is not the node.
+ */
+function readWaiting(context: IWebhookFunctions): Waiting {
+	const name = inQuotes(context.getNode().name);
+	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
+	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
+	const [item, stored] = JSON.parse(String(text)) as [INodeExecutionData, Awaited | null];
+	// Where the wait was not stored, nothing ends it.
+	return { item, awaited: stored ?? { proofs: [], given: [], id: context.getExecutionId() } };
+}
+
+/**
+ * The resume URL of the execution. n8n's own token is in its query, and so in that of each request. It proves
+ * nothing here. It opens other waits and forms, so no item shows it.
+ */
+function readResumeUrl(context: IWebhookFunctions): { url: string; token: string } {
+	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
+	return { url: withResumeSegment(url.href), token: url.searchParams.get('signature') ?? '' };
+}
+
+/**
+ * How the sender is checked, where the wait does so. Throws where its credential no longer says how, for the
+ * service sends again after a 500.
+ */
+async function readSenderOf(
+	context: IWebhookFunctions,
+	{ isSigned }: Awaited,
+): Promise<SenderRule | undefined> {
+	if (!isSigned) return undefined;
+	const rule = await readSender(context);
+	if (rule !== undefined) return rule;
+	throw new UserError('The credential of this wait no longer says how the sender is checked');
+}
+
+/**
+ * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
+ * on with, or only a response.
+ */
+async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const { item, awaited } = readWaiting(context);
+	const query = context.getQueryData() as Record<string, unknown>;
+	const hash = hashOfRandomProof(query);
+	const proof = awaited.proofs.find((each) => each.hash === hash);
+	if (proof === undefined && hash !== undefined && awaited.given.includes(hash)) {
+		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
+	}
+	const resume = readResumeUrl(context);
+	const taken = await take(context, proof?.reference ?? null, {
+		needsProof: true,
+		bodyTime: BODY_TIME,
+		sender: await readSenderOf(context, awaited),
+		urlGivenOut: resume.url,
+		statusWords: proof?.status,
+		resumeToken: resume.token,
+	});
+	if ('noWebhookResponse' in taken) return taken;
+	const wait: OpenWait = {
+		id: awaited.id,
+		node: context.getNode().name,
+		until: awaited.until,
+	};
+	const mismatch = whyNotAwaited(proof?.match, taken);
+	if (mismatch !== undefined) {
+		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
+		logNotAwaited(context, mismatch, taken);
+		return { webhookResponse: responseText(context, `The execution waits on: ${mismatch}`) };
+	}
+	// Before the wait is claimed, because making it takes time, in which the wait may end.
+	const output = await toPostbackItem(context, taken, item);
+	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
+	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
+	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);
+	return { webhookResponse: responseText(context), workflowData: [[output]] };
+}
+
+/** A proof that may end a wait, and what its postback must hold. */
+interface AwaitedProof {
+	/** The hash of the proof, see `withRandomProof`. */
+	hash: string;
+	/** What the proof is about. */
+	reference: Reference;
+	/** Absent where any postback will do. */
+	match?: PostbackMatch;
+	/** The words of the account, if it has any. */
+	status?: StatusWords;
+}
+
+/** What a wait waits for, fixed when it begins: n8n resolves expressions differently when it resumes. */
+export interface Awaited {
+	proofs: AwaitedProof[];
+	/** The hashes of all proofs that this execution gave: the others may end a later wait. */
+	given: string[];
+	/** Names this wait and no other one, see `OpenWait`. */
+	id: string;
+	/** When its time limit passes, in milliseconds since 1970; absent without one. */
+	until?: number;
+	/** Whether the sender is checked: the wait's credential said so when it began. */
+	isSigned?: true;
+}
+
+/** How the sender is checked, where the wait has a credential of its own that says so. Throws an InputError. */
+async function readSender(
+	context: IExecuteFunctions | IWebhookFunctions,
+): Promise<SenderRule | undefined> {
+	const credential = await credentialOfWait(context);
+	return credential && readSenderRuleOfWait(credential);
+}
+
+/** Pauses the execution until a postback of its charge or payment comes. */
+export const waitForPostback = { option, description, execute: begin, receive };

@@ -1,0 +1,316 @@
+import { sleep } from 'n8n-workflow';
+import { asError } from '../base/inputError';
+import { AcceptedMarks } from './acceptedMarks';
+import {
+	DROPPED_FOR_EACH,
+	LONGEST_LOOKING_MS,
+	LOOKS_THAT_MAY_FAIL,
+	RECORDED_AGAIN,
+	REMEMBERED_PAYMENTS,
+	type Store,
+	StoreTurns,
+	withinTimeLimit,
+} from './store';
+
+/**
+ * The list belongs to the workflow. Under scope `node` n8n keeps it by the node's id, which a deployment of JSON
+ * without ids, or a node made anew, replaces: the same list was paid again (measured on 2.41.1 and 1.123.81).
+ */
+const SCOPE = 'workflow';
+const MODE = 'entries' as const;
+
+/** Two processes that make the first record of a workflow at once: one of them finds the row made. */
+const isRowMadeMeanwhile = (error: unknown) =>
+	/unique constraint|duplicate (key|entry)/i.test(asError(error).message);
+
+/** The next change that records, while it waits for its turn: runs that come meanwhile join it. */
+interface PendingChange {
+	readonly keys: Set<string>;
+	/** Those of them that nobody had recorded before; the run that takes one out may send its payment. */
+	readonly free: Promise<Set<string>>;
+}
+
+/**
+ * One workflow's list in n8n's duplicate store, as this process uses it: all its Pay nodes share it. Within the
+ * process one change comes after the other. Between processes n8n has no lock: the last writer wins, and what
+ * another recorded is gone. So what was recorded is looked at again after a pause, and recorded again until it
+ * lasts; and the process refuses its own payments whatever the list says. Why that holds: CONTRIBUTING.md.
+ */
+export class PaymentList {
+	/** The turns in which this process changes the list. */
+	readonly turns = new StoreTurns();
+	/** Which payments were accepted, in rows of their own. */
+	readonly marks = new AcceptedMarks();
+
+	/* What this process knows of the list. */
+
+	/** Keys that this process recorded and did not remove, the oldest first. */
+	private readonly recorded = new Set<string>();
+	/** The newest of them. */
+	private newest?: string;
+	/** Those of them that a run looks for until they are seen to last. */
+	private readonly unsure = new Set<string>();
+	/** How many entries the list held at the last look. */
+	length = 0;
+	/** How many of its entries are claims of this process, on n8n 1: they take no payment's place. */
+	claims = 0;
+
+	/* What runs of this process share. */
+
+	/** Runs that have it open. */
+	private readonly runs = new Set<object>();
+	private pending?: PendingChange;
+	/** The look under way. */
+	private look?: Promise<Error | undefined>;
+	/** Runs with batches to come: what they may ask for is not dropped. */
+	private readonly runsWithMore = new Set<object>();
+	/** Whether a run had the hint that the list is full. */
+	hasHintedFull = false;
+
+	/** @param remembered how many payments this process knows, and n8n's list keeps at least */
+	constructor(readonly remembered = REMEMBERED_PAYMENTS) {}
+
+	/** Has the process keep this list until {@link endRun} is called for the run. */
+	beginRun(run: object): void {
+		this.runs.add(run);
+	}
+
+	/** Ends what {@link beginRun} began. */
+	endRun(run: object): void {
+		this.runs.delete(run);
+	}
+
+	/** Whether a run or a change is under way. A second list beside this one would change n8n's at the same time. */
+	get isInUse(): boolean {
+		return this.runs.size > 0 || this.turns.isBusy;
+	}
+
+	/** Has the list hold all that is in it until {@link releaseFor} is called for the run. */
+	holdAllFor(run: object): void {
+		this.runsWithMore.add(run);
+	}
+
+	/** Ends what {@link holdAllFor} began. */
+	releaseFor(run: object): void {
+		this.runsWithMore.delete(run);
+	}
+
+	/** Records keys; gives those that were recorded before. Throws when that is unsure. */
+	async record(store: Store, keys: readonly string[]): Promise<Set<string>> {
+		this.pending ??= this.queueChange(store);
+		const { keys: keysOfAll, free } = this.pending;
+		for (const key of keys) keysOfAll.add(key);
+		const left = await free;
+		// Of runs that ask for one key, the first one takes it.
+		return new Set(keys.filter((key) => !left.delete(key)));
+	}
+
+	/** Queues a change that records what runs ask for until its turn comes. */
+	private queueChange(store: Store): PendingChange {
+		const keys = new Set<string>();
+		const free = this.turns.inTurn(async () => {
+			this.pending = undefined;
+			const stored = await this.addAndRepair(store, [...keys]);
+			const left = new Set<string>();
+			for (const key of keys) {
+				// This process knows its own payments, whatever the list says.
+				if (!this.recorded.has(key) && !stored.has(key)) left.add(key);
+			}
+			// Within the turn: a removal that comes next must not find it undecided.
+			for (const key of left) this.mark(key);
+			return left;
+		});
+		return { keys, free };
+	}
+
+	/** Knows a key as recorded by this process, and has it looked for until it lasts. */
+	private mark(key: string): void {
+		this.recorded.add(key);
+		this.unsure.add(key);
+		this.newest = key;
+		const [oldest] = this.recorded;
+		if (this.recorded.size > this.remembered && oldest !== undefined) {
+			this.recorded.delete(oldest);
+		}
+	}
+
+	/** Whether this process has recorded a key. */
+	knows(key: string): boolean {
+		return this.recorded.has(key);
+	}
+
+	/** As {@link mark}, for a claim on n8n 1. */
+	markClaim(key: string): void {
+		this.mark(key);
+		this.claims++;
+	}
+
+	/** How long a change may take, in milliseconds. */
+	longestExpected(): number {
+		return this.turns.longestExpected();
+	}
+
+	/** Adds keys in a turn; gives those that were there before, and how long it took in milliseconds. */
+	async add(
+		store: Store,
+		keys: string[],
+	): Promise<{ stored: ReadonlySet<unknown>; durationMs: number }> {
+		return await this.turns.inTurn(async () => {
+			const stored = await this.addToStore(store, keys);
+			return { stored, durationMs: this.turns.lastDuration };
+		});
+	}
+
+	/**
+	 * Adds keys, and asks for this process's newest payment too: an old list that another process wrote
+	 * back lacks it, and then the last payments of this process are added again.
+	 */
+	private async addAndRepair(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
+		const { newest } = this;
+		if (newest === undefined) return await this.addToStore(store, keys, room);
+		const stored = await this.addToStore(store, [...new Set([newest, ...keys])], room);
+		if (!stored.has(newest)) {
+			await this.addToStore(store, [...this.recorded].slice(-RECORDED_AGAIN));
+		}
+		return stored;
+	}
+
+	/**
+	 * Looks until all of these keys last. Never throws.
+	 * @param mayDrop whether the oldest payments of a long list may go
+	 * @returns those that may not last, which are looked for no more, and why
+	 */
+	async makeLast(
+		store: Store,
+		keys: ReadonlySet<string>,
+		mayDrop: boolean,
+	): Promise<{ left: string[]; reason?: Error }> {
+		const end = performance.now() + LONGEST_LOOKING_MS;
+		let failures = 0;
+		let reason: Error | undefined;
+		let left = this.unsureOf(keys);
+		while (left.length > 0 && failures < LOOKS_THAT_MAY_FAIL && performance.now() <= end) {
+			const failure = await this.lookTogether(store, mayDrop);
+			if (failure !== undefined) failures++;
+			reason = failure ?? new Error('other executions overwrite it');
+			left = this.unsureOf(keys);
+		}
+		if (left.length === 0) return { left };
+		for (const key of left) this.unsure.delete(key);
+		return { left, reason };
+	}
+
+	private unsureOf(keys: ReadonlySet<string>): string[] {
+		return [...keys].filter((key) => this.unsure.has(key));
+	}
+
+	/** Looks, or waits for the look that another run has begun. */
+	private async lookTogether(store: Store, mayDrop: boolean): Promise<Error | undefined> {
+		this.look ??= this.lookOnce(store, mayDrop).finally(() => {
+			this.look = undefined;
+		});
+		return await this.look;
+	}
+
+	/** Waits for the pause, then looks; what was gone is recorded again, and looked at once more. */
+	private async lookOnce(store: Store, mayDrop: boolean): Promise<Error | undefined> {
+		return await this.turns.inTurn(async () => {
+			// A timer may fire a moment early.
+			while (this.turns.remainingPause() > 0) await sleep(this.turns.remainingPause());
+			const keys = [...this.unsure];
+			if (keys.length === 0) return undefined;
+			try {
+				const room = await this.roomAfterLook(store, mayDrop, keys.length);
+				const stored = await this.addAndRepair(store, keys, room);
+				for (const key of keys) if (stored.has(key)) this.unsure.delete(key);
+				return undefined;
+			} catch (error) {
+				return asError(error);
+			}
+		});
+	}
+
+	/**
+	 * How many keys the list may hold after a look, without the oldest; undefined where none may go. A list
+	 * of 10,001 that runs again would find its first payment dropped, pay it, and push out its second, and
+	 * so on. So only a look drops, only a few, and never while a run of this process has payments to come.
+	 * @param added how many payments it looks for
+	 */
+	private async roomAfterLook(
+		store: Store,
+		mayDrop: boolean,
+		added: number,
+	): Promise<number | undefined> {
+		const counting = store.getProcessedDataCount(SCOPE, { mode: MODE });
+		this.length = await withinTimeLimit(counting);
+		if (!mayDrop || this.runsWithMore.size > 0) return undefined;
+		const least = this.remembered + this.claims + added;
+		return Math.max(least, this.length - DROPPED_FOR_EACH * added);
+	}
+
+	/** Removes keys from the list. @throws when the store does, or after the time limit */
+	async remove(store: Store, keys: readonly string[]): Promise<void> {
+		const unsure = keys.filter((key) => this.unsure.has(key));
+		try {
+			await this.deleteFromStore(store, keys);
+		} catch (error) {
+			// They are recorded still, and looked for as before.
+			for (const key of keys) this.recorded.add(key);
+			for (const key of unsure) this.unsure.add(key);
+			this.newest = [...this.recorded].at(-1);
+			throw asError(error);
+		}
+	}
+
+	/** Looks no more for keys, and knows their payments no more; n8n's list keeps them. */
+	unmark(keys: readonly string[]): void {
+		for (const key of keys) {
+			this.recorded.delete(key);
+			this.unsure.delete(key);
+		}
+		if (this.newest !== undefined && !this.recorded.has(this.newest)) {
+			this.newest = [...this.recorded].at(-1);
+		}
+	}
+
+	/**
+	 * Adds keys to n8n's list; gives those that were there before. Throws when that is unsure.
+	 * @param room how many the list may hold after it, without the oldest; without it nothing is dropped
+	 */
+	private async addToStore(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
+		const options = { mode: MODE, maxEntries: room };
+		const addKeys = async () =>
+			await this.turns.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, options));
+		let output;
+		try {
+			output = await addKeys();
+		} catch (error) {
+			if (!isRowMadeMeanwhile(error)) throw asError(error);
+			// Nothing was written then, so it is safe to do it again.
+			output = await addKeys();
+		}
+		const fresh = new Set<unknown>(output.new);
+		const processed = new Set<unknown>(output.processed);
+		if (keys.some((key) => fresh.has(key) === processed.has(key))) {
+			throw new Error("n8n's store does not say whether it knows them");
+		}
+		return processed;
+	}
+
+	/** Deletes keys from n8n's list, in a separate turn, and unmarks them; throws when the store does. */
+	async deleteFromStore(store: Store, keys: readonly string[]): Promise<void> {
+		let givenUp = false;
+		const work = this.turns.inTurn(async () => {
+			if (givenUp) return;
+			// Before the removal, or a change that waits behind it would put them back.
+			this.unmark(keys);
+			const options = { mode: MODE };
+			await this.turns.timed(async () => await store.removeProcessed([...keys], SCOPE, options));
+		});
+		try {
+			await withinTimeLimit(work);
+		} finally {
+			givenUp = true;
+		}
+	}
+}

@@ -1,0 +1,256 @@
+import type { IExecuteFunctions, INodeParameters } from 'n8n-workflow';
+import { BoundedMap } from '../base/boundedMap';
+import { asError, type InputError } from '../base/inputError';
+import { isJsonObject } from '../base/json';
+import { workflowNodes } from '../base/n8n';
+import { mayBeExpression } from '../fields/expressions';
+import { claimPassage, type Passage } from '../n8n1/passage';
+import type { ServiceOperation } from '../service/contract';
+import { PaymentList } from './paymentList';
+import { cancelled, checkFailed, listWasFull, mayBeForgotten } from './refusals';
+import { LONGEST_CHANGE_MS, type Store } from './store';
+
+/** More than pay in one process. Of one that is dropped the process knows only what n8n's own list has. */
+const MOST_LISTS = 1_000;
+/** One per workflow and process: within a process changes of one list go one after the other. */
+const lists = new BoundedMap<string, PaymentList>(MOST_LISTS, (list) => !list.isInUse);
+
+function listOf(workflowId: string): PaymentList {
+	const list = lists.get(workflowId) ?? new PaymentList();
+	lists.set(workflowId, list);
+	return list;
+}
+
+/** What the records of a run are made with. */
+export interface RunOfNode {
+	helpers: Store;
+	/** n8n keeps a list for each workflow. */
+	workflowId: string;
+	operation: Pick<ServiceOperation, 'kind' | 'words'>;
+	/** The execution's cancel signal. */
+	signal?: AbortSignal;
+	/** Whether a Pay node has tried such a thing in this execution before. */
+	hasTriedBefore: boolean;
+	/** What it stands in behind a wait, on n8n 1. */
+	passage?: Passage;
+}
+
+/** What a run is told of records that it asked to remove. */
+interface Removal {
+	/** Those that stay all the same. */
+	remembered: string[];
+	reason?: string;
+}
+
+/** What one run of a node records in n8n's duplicate store. */
+export class RunRecords {
+	private readonly list: PaymentList;
+	/** What this run recorded and did not remove. */
+	private readonly idsOfRun = new Set<string>();
+	/** Whether some of what this run asked for was recorded before: it may be a list that runs again. */
+	private foundKnown = false;
+	/** The key of a passage that this run claimed. */
+	private passageKey?: string;
+	/** Whether this run has marked payments as accepted. */
+	private hasMarked = false;
+	/** Whether marking or asking failed: then this run does neither any more. */
+	private haveMarksFailed = false;
+	/** How many slow changes there had been when the run began. */
+	private readonly slowChangesBefore: number;
+
+	constructor(private readonly run: RunOfNode) {
+		this.list = listOf(run.workflowId);
+		this.list.beginRun(this);
+		this.slowChangesBefore = this.list.turns.slowChanges;
+	}
+
+	private keyOf(id: string): string {
+		return `n8n-nodes-pay:${this.run.operation.kind}:${id}`;
+	}
+
+	private keysOf(ids: Iterable<string>): string[] {
+		return [...ids].map((id) => this.keyOf(id));
+	}
+
+	/**
+	 * Whether this process was frozen in the middle of a change: then it wrote an old list over what others
+	 * recorded, and n8n may have given its execution to another worker. What looks new may be paid already.
+	 */
+	private get wasFrozen(): boolean {
+		return this.list.turns.slowChanges !== this.slowChangesBefore;
+	}
+
+	private frozenError(): InputError {
+		const seconds = LONGEST_CHANGE_MS / 1000;
+		const error = new Error(`n8n's database took longer than ${seconds} s for it`);
+		return checkFailed(this.run.operation.words, error);
+	}
+
+	/** Has the list drop nothing until the run is closed: more batches come. */
+	keepAll(): void {
+		this.list.holdAllFor(this);
+	}
+
+	/** Claims this run for this process where it stands behind a wait, on n8n 1. Throws an InputError. */
+	async claimPassage(): Promise<'ours' | 'elsewhere'> {
+		const { helpers, operation, passage } = this.run;
+		if (passage === undefined) return 'ours';
+		try {
+			const { isOurs, key } = await claimPassage(passage, this.list, helpers);
+			this.passageKey = key;
+			return isOurs ? 'ours' : 'elsewhere';
+		} catch (error) {
+			throw checkFailed(operation.words, asError(error));
+		}
+	}
+
+	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
+	async record(ids: readonly string[]): Promise<Set<string>> {
+		const { helpers, operation, signal } = this.run;
+		if (this.wasFrozen) throw this.frozenError();
+		let knownKeys: Set<string>;
+		try {
+			knownKeys = await this.list.record(helpers, this.keysOf(ids));
+		} catch (error) {
+			throw checkFailed(operation.words, asError(error));
+		}
+		const known = new Set(ids.filter((id) => knownKeys.has(this.keyOf(id))));
+		this.foundKnown ||= known.size > 0;
+		const fresh = ids.filter((id) => !known.has(id));
+		if (this.wasFrozen) {
+			// What another may have recorded too must not be removed.
+			this.list.unmark(this.keysOf(fresh));
+			throw this.frozenError();
+		}
+		for (const id of fresh) this.idsOfRun.add(id);
+		if (signal?.aborted !== true) return known;
+		const { remembered } = await this.remove(fresh);
+		// Not forgotten by the list: another run may have recorded it since.
+		for (const id of remembered) this.idsOfRun.delete(id);
+		throw cancelled(remembered);
+	}
+
+	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
+	async remove(ids: readonly string[]): Promise<Removal> {
+		const removable = ids.filter((id) => this.idsOfRun.has(id));
+		if (removable.length === 0) return { remembered: [] };
+		try {
+			await this.list.remove(this.run.helpers, this.keysOf(removable));
+		} catch (error) {
+			return { remembered: removable, reason: `n8n's database failed (${asError(error).message})` };
+		}
+		for (const id of removable) this.idsOfRun.delete(id);
+		return { remembered: [] };
+	}
+
+	/** Marks ids as accepted, so that a repeat can say so. Never throws. */
+	async markAccepted(ids: readonly string[]): Promise<void> {
+		const { list, run } = this;
+		if (this.haveMarksFailed || ids.length === 0) return;
+		try {
+			// Not later: what this run has marked is to last until it ends.
+			if (!this.hasMarked) await list.marks.shorten(run.helpers);
+			this.hasMarked = true;
+			await list.marks.add(run.helpers, this.keysOf(ids));
+		} catch {
+			this.haveMarksFailed = true;
+		}
+	}
+
+	/** Those of some recorded ids that are known to have been accepted; of the others nobody knows. Never throws. */
+	async acceptedBefore(ids: readonly string[]): Promise<Set<string>> {
+		const { list, run } = this;
+		if (this.haveMarksFailed || ids.length === 0) return new Set();
+		try {
+			const accepted = await list.marks.find(run.helpers, this.keysOf(ids));
+			return new Set(ids.filter((id) => accepted.has(this.keyOf(id))));
+		} catch {
+			this.haveMarksFailed = true;
+			return new Set();
+		}
+	}
+
+	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
+	async close(): Promise<string[]> {
+		const { list, run, idsOfRun, foundKnown } = this;
+		list.releaseFor(this);
+		// Where a list runs again, or a loop has more turns, a later run asks for what would be dropped.
+		const mayDrop = !run.hasTriedBefore && !foundKnown;
+		const keys = new Set(this.keysOf(idsOfRun));
+		if (this.passageKey !== undefined) keys.add(this.passageKey);
+		const { left, reason } = await list.makeLast(run.helpers, keys, mayDrop);
+		list.endRun(this);
+		const hints = [this.hintAtFullList(), this.hintAtUnsure(left, reason)];
+		return hints.filter((hint) => hint !== undefined);
+	}
+
+	/** A hint where the list was full before this run, and may not have known older payments. */
+	private hintAtFullList(): string | undefined {
+		const { list, run, idsOfRun, foundKnown } = this;
+		const before = list.length - idsOfRun.size;
+		if (idsOfRun.size === 0 || before < list.remembered) return undefined;
+		// Not at each run of a workflow that has simply paid so many.
+		if (list.hasHintedFull && !foundKnown) return undefined;
+		list.hasHintedFull = true;
+		return listWasFull(run.operation.words, before);
+	}
+
+	/** A hint where some of this run's payments may not last in the list. */
+	private hintAtUnsure(keys: string[], reason: Error | undefined): string | undefined {
+		if (reason === undefined) return undefined;
+		const unsure = new Set(keys);
+		const ids = [...this.idsOfRun].filter((id) => unsure.has(this.keyOf(id)));
+		return ids.length > 0 ? mayBeForgotten(ids, reason) : undefined;
+	}
+}
+
+/*
+ * n8n's Remove Duplicates node, where somebody gives it the Scope "Workflow", keeps its history in the row of the
+ * workflow, which is our record too: it clears that, drops its oldest entries, or makes it a row of another kind.
+ */
+
+const REMOVE_DUPLICATES = 'n8n-nodes-base.removeDuplicates';
+/** The operations that read or write a history, from version 2 of the node on. */
+const WITH_HISTORY = ['removeItemsSeenInPreviousExecutions', 'clearDeduplicationHistory'];
+
+/** What is asked of a node of the workflow. */
+interface OtherNode {
+	name: string;
+	type: string;
+	typeVersion: number;
+	disabled?: boolean;
+	parameters?: INodeParameters;
+}
+
+/** Whether a typed value is one of these, or an expression that may give one. */
+function mayBeOneOf(typed: unknown, values: readonly string[]): boolean {
+	if (typeof typed !== 'string') return false;
+	return values.includes(typed) || mayBeExpression(typed);
+}
+
+function sharesRecord({ type, typeVersion, disabled, parameters }: OtherNode): boolean {
+	if (type !== REMOVE_DUPLICATES || typeVersion < 2 || disabled === true) return false;
+	if (!mayBeOneOf(parameters?.operation, WITH_HISTORY)) return false;
+	// Where the options are one expression, n8n takes their default in its place, which has no scope.
+	const options: unknown = parameters?.options;
+	return isJsonObject(options) && mayBeOneOf(options.scope, ['workflow']);
+}
+
+/** The other nodes of the workflow; without n8n's own list of them those before and behind this one. */
+function otherNodes(context: IExecuteFunctions): OtherNode[] {
+	const nodes = workflowNodes(context);
+	if (nodes !== undefined) return nodes;
+	const { name } = context.getNode();
+	const withParameters = { includeNodeParameters: true };
+	try {
+		const parents = context.getParentNodes(name, withParameters);
+		return [...parents, ...context.getChildNodes(name, withParameters)];
+	} catch {
+		return [];
+	}
+}
+
+/** The name of a Remove Duplicates node that shares the workflow's record; undefined where none is known to. */
+export function nodeThatSharesRecord(context: IExecuteFunctions): string | undefined {
+	return otherNodes(context).find(sharesRecord)?.name;
+}

@@ -1,0 +1,193 @@
+import {
+	type IDataObject,
+	type IExecuteFunctions,
+	type INode,
+	type INodeExecutionData,
+	type JsonObject,
+	NodeApiError,
+	NodeOperationError,
+} from 'n8n-workflow';
+import { asError, InputError } from '../base/inputError';
+import { type Done, type FailedResult, idsByOutcome, type Summary } from './item';
+import { failureFactsOf } from './result';
+import { AFTER_DUPLICATE, doubtsInWords, joinSentences, othersInWords } from './words';
+
+/** What has become of the items of a run so far. */
+export interface Tally extends Summary {
+	readonly node: INode;
+	/** Whether failures become items; else the first one stops the node. */
+	readonly continuesOnFailure: boolean;
+	/** Only {@link addResults} adds to it. */
+	readonly done: Done[];
+	/** Whether one of `done` has failed: that list is too long to look through it after each item. */
+	hasFailed: boolean;
+	readonly remaining: Map<number, string>;
+	/** The external_ids whose requests were sent and of which `done` says nothing yet. */
+	readonly inFlight: Set<string>;
+	/** For the person in the editor. */
+	readonly hints: Set<string>;
+	/** What an acceptance says that its request did not: a stopped run says it too. */
+	readonly doubts: Set<string>;
+	/** Hints about single items, with the external_ids of those that were sent. */
+	readonly itemHints: Map<string, string[]>;
+	/** Whether an item of the batch under way failed and the run does not go on. */
+	isStopping: boolean;
+	/** How many characters of responses the run keeps. */
+	responseLength: number;
+}
+
+/** A tally of a run of which nothing is known but how many items it has. */
+export function openTally(
+	node: INode,
+	operation: Summary['operation'],
+	items: number,
+	continuesOnFailure: boolean,
+): Tally {
+	return {
+		node,
+		operation,
+		items,
+		continuesOnFailure,
+		done: [],
+		hasFailed: false,
+		remaining: new Map(),
+		inFlight: new Set(),
+		hints: new Set(),
+		doubts: new Set(),
+		itemHints: new Map(),
+		isStopping: false,
+		responseLength: 0,
+	};
+}
+
+/** Writes results down. */
+export function addResults(tally: Tally, results: readonly Done[]): void {
+	// One by one: a list is longer than what a call takes as arguments.
+	for (const done of results) {
+		const { index, result } = done;
+		tally.done.push(done);
+		tally.remaining.delete(index);
+		if (result.external_id !== undefined) tally.inFlight.delete(result.external_id);
+		if (result.outcome !== 'accepted') tally.hasFailed = true;
+	}
+}
+
+/** A failure and the place of its item. */
+interface Failure {
+	index: number;
+	result: FailedResult;
+}
+
+/** The failures of a run, in the order of its items. */
+function failuresOf({ done }: Tally): Failure[] {
+	const failures: Failure[] = [];
+	for (const { index, result } of done) {
+		if (result.outcome !== 'accepted') failures.push({ index, result });
+	}
+	return failures.sort((a, b) => a.index - b.index);
+}
+
+/**
+ * Throws at a failure unless the run goes on: the one place that does. An unknown payment is reported
+ * before any other failure, and what was not reached behind all of them.
+ */
+export function throwIfFailed(tally: Tally): void {
+	if (tally.continuesOnFailure || !tally.hasFailed) return;
+	const failures = failuresOf(tally);
+	const worst =
+		failures.find(({ result }) => result.outcome === 'unknown') ??
+		failures.find(({ result }) => result.outcome !== undefined) ??
+		failures[0];
+	if (worst !== undefined) throw stoppingError(tally.node, worst, tally);
+}
+
+/**
+ * n8n rewrites messages in which it finds a network code or an HTTP status and advises a retry, which
+ * is wrong for money; an external_id can hold such a code. Ours stay as they are.
+ */
+function inOurWords(
+	error: NodeApiError | NodeOperationError,
+	{ message, description, data }: { message: string; description?: string; data: IDataObject },
+): void {
+	// The editor shows stacks; where in our code it happened helps nobody there.
+	const stack = `${error.name}: ${message}`;
+	Object.assign(error, { message, description, messages: [], stack });
+	error.context.data = data;
+}
+
+/** n8n's error for a request that failed. */
+function errorOfRequest(
+	node: INode,
+	itemIndex: number,
+	{ message, statusCode }: FailedResult,
+): NodeApiError {
+	if (statusCode !== undefined) {
+		return new NodeApiError(node, {} as JsonObject, {
+			itemIndex,
+			message,
+			httpCode: String(statusCode),
+		});
+	}
+	// Without a code n8n looks for one in the message, and an external_id may hold one.
+	const error = new NodeApiError(node, {} as JsonObject, {
+		itemIndex,
+		message,
+		httpCode: 'none',
+	});
+	error.httpCode = null;
+	return error;
+}
+
+/** The error that stops the node for one failure; its context holds all external_ids of the run. */
+function stoppingError(
+	node: INode,
+	{ index: itemIndex, result }: { index: number; result: FailedResult },
+	summary: Summary,
+): NodeApiError | NodeOperationError {
+	const { message } = result;
+	const isDuplicate = result.outcome === 'duplicate';
+	const description = joinSentences(
+		result.description,
+		isDuplicate ? AFTER_DUPLICATE : undefined,
+		othersInWords(summary, itemIndex),
+		doubtsInWords(summary),
+	);
+	const error =
+		result.isFrom === 'thisPackage'
+			? new NodeOperationError(node, message, { itemIndex })
+			: errorOfRequest(node, itemIndex, result);
+	inOurWords(error, { message, description, data: failureFactsOf(result) });
+	error.context.externalIds = idsByOutcome(summary);
+	return error;
+}
+
+/**
+ * Ends an operation in which nothing was sent for any item: throws, or under "continue" each item says
+ * so, because n8n passes the input on when a node throws, which looks like a success.
+ */
+export function failAll(context: IExecuteFunctions, error: unknown): INodeExecutionData[][] {
+	const { message } = asError(error);
+	const { advice: description, field } = error instanceof InputError ? error : {};
+	const data = field === undefined ? {} : { field };
+	if (continuesOnFailure(context)) {
+		const failure = { message, description, ...data };
+		const items = context.getInputData();
+		return [items.map((_, item) => ({ json: { error: failure }, pairedItem: { item } }))];
+	}
+	const stopping = new NodeOperationError(context.getNode(), message, { itemIndex: 0 });
+	inOurWords(stopping, { message, description, data });
+	throw stopping;
+}
+
+/** An AI agent's tool has a separate node type in n8n, whose name ends in Tool. */
+export function isRunByAiAgent(context: IExecuteFunctions): boolean {
+	return context.getNode().type.endsWith('Tool') || context.isToolExecution?.() === true;
+}
+
+/**
+ * Whether failures become items. For an agent they always do: older agents learn nothing of an error
+ * that is thrown, and the model may believe that it has paid.
+ */
+export function continuesOnFailure(context: IExecuteFunctions): boolean {
+	return isRunByAiAgent(context) || context.continueOnFail();
+}

@@ -1,0 +1,395 @@
+import type { IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
+import { accountReader } from '../account/credentials';
+import { AccountGate } from '../account/standing';
+import { asError } from '../base/inputError';
+import { pause } from '../base/time';
+import {
+	refuseExpressions,
+	refuseItemDataInTool,
+	requireFieldByField,
+} from '../fields/expressions';
+import { changingIdHint, refuseInventedId } from '../fields/text';
+import { isLost, type Passage, passageOf, type PassageStore } from '../n8n1/passage';
+import { keptProof, randomProof } from '../postback/proof';
+import { type AskingExecution, testPathOf } from '../postback/target';
+import { countWaits, type ExpectationStore, outlastTimers } from '../postback/waiting';
+import { tokenPoster } from '../service/client';
+import { isEarlierState, type RunCount } from './earlierState';
+import type { Done, Ready, Step } from './item';
+import { forgetResponses, hasTried, type LedgerStore, openLedger } from './ledger';
+import { beginCancelLog, endCancelLog, highlight, showHints } from './notes';
+import {
+	type ReadingContext,
+	readItem,
+	readSettings,
+	type RequestOperation,
+	type TypedOptions,
+} from './read';
+import { nodeThatSharesRecord, RunRecords } from './records';
+import {
+	noDuplicateStore,
+	nothingIsKept,
+	notPermittedToAgents,
+	recordIsShared,
+	runFromEarlierState,
+	sameIdAsItem,
+} from './refusals';
+import {
+	keptOfExecution,
+	refuseEvaluation,
+	refuseExecutePreviousNodes,
+	refuseForWaits,
+	refuseItem,
+	triedBefore,
+	withinLimits,
+} from './refuse';
+import {
+	addResults,
+	continuesOnFailure,
+	isRunByAiAgent,
+	openTally,
+	type Tally,
+	throwIfFailed,
+} from './report';
+import { outputOfFailures, resultOfRefusal, toOutputItem } from './result';
+import { sendBatch } from './send';
+import { type Run, sessionOf } from './state';
+import { notFinished } from './words';
+
+/** Gives every item the same failure: the error concerns all of them, and none was sent. */
+function failEach(operation: RequestOperation, tally: Tally, error: unknown): Done[] {
+	const done: Done[] = [];
+	const result = resultOfRefusal(operation, {}, error);
+	for (let index = 0; index < tally.items; index++) done.push({ index, result });
+	return done;
+}
+
+/** Reads the items of a run, while nothing is sent. Never rejects. */
+async function readItems(run: Run): Promise<Step> {
+	try {
+		return await readAll(run);
+	} catch (error) {
+		return { ready: [], done: failEach(run.operation, run.tally, error) };
+	}
+}
+
+/** Writes the results of a batch down, and throws at a failure unless the run goes on. */
+function conclude(tally: Tally, results: Done[]): void {
+	addResults(tally, results);
+	throwIfFailed(tally);
+}
+
+/** Sends items batch by batch: each is recorded and sent as a whole, when the one before has ended. */
+async function sendInBatches(run: Run, items: Ready[]): Promise<void> {
+	const { batchSize, batchInterval } = run.settings;
+	// A later batch may be about the oldest payments of n8n's list.
+	if (items.length > batchSize) run.records?.keepAll();
+	for (let start = 0; start < items.length; start += batchSize) {
+		if (start > 0) await pause(batchInterval, run.signal);
+		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
+	}
+}
+
+/** Sends items with a batch of them in flight: when one has ended, the next goes out. */
+async function sendContinuously(run: Run, items: Ready[]): Promise<void> {
+	const { tally, settings } = run;
+	const left = items.values();
+	/** Sends one item after another; several of it run at once, over the same items. */
+	const sendOneByOne = async () => {
+		for (const item of left) {
+			addResults(tally, await sendBatch(run, [item]));
+			if (tally.hasFailed && !tally.continuesOnFailure) return;
+		}
+	};
+	const senders: Array<Promise<void>> = [];
+	for (let count = 0; count < settings.batchSize; count++) senders.push(sendOneByOne());
+	const ends = await Promise.allSettled(senders);
+	// When all have ended, so that the error says what became of every item that was in flight.
+	throwIfFailed(tally);
+	for (const end of ends) if (end.status === 'rejected') throw end.reason;
+}
+
+/** Sends all items that may be sent; throws at a failure unless the run goes on. */
+async function sendAll(run: Run, items: Ready[]): Promise<void> {
+	if (items.some(({ expectation }) => expectation !== undefined)) {
+		const hint = await outlastTimers(run.context);
+		if (hint !== undefined) run.tally.hints.add(hint);
+	}
+	// A batch is recorded at once, since each record rewrites n8n's whole list.
+	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
+	else await sendContinuously(run, items);
+}
+
+/** The output items, in the order of the input; what cannot be added to one becomes a hint. */
+async function toItems(
+	context: IExecuteFunctions,
+	{ done, hints }: Tally,
+): Promise<INodeExecutionData[]> {
+	const items: INodeExecutionData[] = [];
+	const output = outputOfFailures(context.getNode());
+	for (const { index, result, finish } of [...done].sort((a, b) => a.index - b.index)) {
+		const item = toOutputItem(result, index, output);
+		items.push(item);
+		if (result.outcome !== 'accepted') continue;
+		try {
+			const problem = await finish?.(item, context.helpers.prepareBinaryData);
+			if (problem !== undefined) hints.add(problem);
+		} catch (error) {
+			hints.add(notFinished(result.external_id, asError(error)));
+		}
+	}
+	return items;
+}
+
+/** Reads all items of a run and sends those that may be sent; throws at a failure unless the run goes on. */
+async function readAndSend(run: Run): Promise<INodeExecutionData[]> {
+	const { context, ledger, tally } = run;
+	try {
+		const { ready, done } = await readItems(run);
+		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
+		conclude(tally, done);
+		await sendAll(run, ready);
+		const items = await toItems(context, tally);
+		if (tally.done.every(({ result }) => result.outcome === 'accepted')) forgetResponses(ledger);
+		return items;
+	} finally {
+		// It does not throw: requests have been sent.
+		for (const hint of (await run.records?.close()) ?? []) tally.hints.add(hint);
+	}
+}
+
+/** Sets a run up and has it read and send; where that is not possible, every item fails. */
+async function setUpAndSend(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	tally: Tally,
+): Promise<INodeExecutionData[]> {
+	let run: Run;
+	try {
+		run = setUp(context, operation, tally);
+	} catch (error) {
+		conclude(tally, failEach(operation, tally, error));
+		return await toItems(context, tally);
+	}
+	return await readAndSend(run);
+}
+
+/**
+ * Runs an operation of the service for all input items: reads all, then records and sends them in
+ * batches, and turns every outcome into an item, or, unless the node continues, an error.
+ */
+export async function runRequests(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+): Promise<INodeExecutionData[][]> {
+	const count = context.getInputData().length;
+	if (count === 0) return [[]];
+	const tally = openTally(context.getNode(), operation, count, continuesOnFailure(context));
+	const cancelLog = beginCancelLog(context, tally);
+	try {
+		return [await setUpAndSend(context, operation, tally)];
+	} finally {
+		// None of these throws: requests have been sent.
+		highlight(context, tally);
+		showHints(context, tally);
+		endCancelLog(cancelLog);
+	}
+}
+
+/** Refuses an AI agent, unless a person permitted agents to use this operation. */
+function requirePermission({ words, agentPermission }: RequestOperation, options: unknown): void {
+	if (agentPermission === 'not needed') return;
+	// As it was typed, not what an expression gives: the model could fill that in.
+	const typed = (options ?? {}) as TypedOptions;
+	if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
+}
+
+/** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
+function checkParameters(operation: RequestOperation, parameters: INodeParameters): void {
+	requireFieldByField(operation.description, parameters);
+	refuseExpressions(operation.fixedOptions, parameters.options);
+}
+
+/** Refuses what an AI agent's tool may not have, as it was typed. Throws an InputError. */
+function checkToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
+	refuseItemDataInTool(operation.description, parameters);
+	requirePermission(operation, parameters.options);
+	if (operation.isMoneyOut) refuseInventedId(parameters.external_id, operation.words);
+}
+
+/** What the Pay nodes of an execution keep in n8n's context of the execution. */
+type FlowStore = LedgerStore & ExpectationStore & RunCount & PassageStore;
+
+/**
+ * The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none, or where
+ * another node of the workflow changes it.
+ */
+function openRecords(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	hasTriedBefore: boolean,
+	passage: Passage | undefined,
+): RunRecords {
+	const { helpers } = context;
+	const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
+	const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
+	if (methods.some((method) => typeof method !== 'function')) {
+		throw noDuplicateStore(operation.words);
+	}
+	const sharing = nodeThatSharesRecord(context);
+	if (sharing !== undefined) throw recordIsShared(operation.words, sharing);
+	return new RunRecords({
+		helpers,
+		workflowId: String(context.getWorkflow().id),
+		operation,
+		signal: context.getExecutionCancelSignal?.(),
+		hasTriedBefore,
+		passage,
+	});
+}
+
+/**
+ * Reads what concerns all items, and asks for the functions of n8n that a run needs. Throws.
+ * @param tally is given the hints about what was typed
+ */
+function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
+	const { name, parameters, credentials } = context.getNode();
+	refuseExecutePreviousNodes(context);
+	const kept = keptOfExecution(context);
+	if (operation.isMoneyOut) {
+		if (kept === undefined) throw nothingIsKept(operation.words);
+		refuseEvaluation(context, operation.words);
+	}
+	const isTool = isRunByAiAgent(context);
+	checkParameters(operation, parameters);
+	if (isTool) checkToolParameters(operation, parameters);
+	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
+	const settings = readSettings(options, operation.batchSize);
+	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
+	const store = (kept ?? {}) as FlowStore;
+	const executionId = context.getExecutionId();
+	const passage = passageOf(store, executionId, countWaits(store, executionId));
+	const isEarlier = isEarlierState(executionId, store);
+	const isSuperseded = isEarlier || (passage !== undefined && isLost(passage));
+	const ledger = openLedger(store, {
+		operation,
+		executionId,
+		node: name,
+		run: String(context.evaluateExpression('{{ $runIndex }}', 0)),
+		isTool,
+		credentialId: credentials?.payApi?.id ?? '',
+	});
+	let records: RunRecords | undefined;
+	if (operation.isMoneyOut) {
+		records = openRecords(context, operation, hasTried(ledger), passage);
+		// An External ID that changes with each try gets past every check against repeats.
+		const changing = changingIdHint(parameters.external_id, operation.words);
+		if (changing !== undefined) tally.hints.add(changing);
+	}
+	const { httpRequest } = context.helpers;
+	return {
+		context,
+		operation,
+		settings,
+		ledger,
+		isSuperseded,
+		expectations: store,
+		records,
+		gate: new AccountGate(sessionOf(context)),
+		httpRequest,
+		postTokenRequest: tokenPoster(httpRequest, settings.timeout),
+		signal: context.getExecutionCancelSignal?.(),
+		tally,
+	};
+}
+
+/**
+ * Claims the items for this run, and says whose they are. They are another run's where n8n runs the
+ * execution once more from a state that it has left, or where another process goes on from the same wait.
+ * That run may have sent them, so this one sends nothing. Throws an InputError where nobody can tell.
+ */
+async function claimItems(run: Run): Promise<'ours' | 'elsewhere'> {
+	const { records, isSuperseded } = run;
+	if (isSuperseded) return 'elsewhere';
+	return (await records?.claimPassage()) ?? 'ours';
+}
+
+/** The execution as a postback target asks for it. */
+function askingExecution({ context, ledger }: Run): AskingExecution {
+	let url: unknown;
+	const { node, run, isTool } = ledger;
+	const { identity } = sessionOf(context);
+	return {
+		id: context.getExecutionId(),
+		resumeUrl() {
+			// Once for all items: n8n makes an isolate for an expression.
+			url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
+			return url;
+		},
+		proofFor(item, { kind, amount, external_id }) {
+			// A tool has no items: a second call may be a second charge, whatever it asks for.
+			if (isTool) return randomProof();
+			const what = [node, run, item, kind, amount, external_id];
+			return keptProof(identity, JSON.stringify(what));
+		},
+		testPath: testPathOf(context),
+	};
+}
+
+/** An item whose external_id an item before it has, where that may go out only once. */
+function refuseSecondUse(
+	run: Run,
+	item: Ready,
+	firstUses: ReadonlyMap<string, number>,
+): Done | undefined {
+	const { isMoneyOut, words } = run.operation;
+	if (!isMoneyOut) return undefined;
+	const { external_id } = item.request;
+	const first = firstUses.get(external_id);
+	if (first === undefined) return undefined;
+	const refusal = sameIdAsItem(words, first, item.index, external_id);
+	return refuseItem(run, item, refusal, 'duplicate');
+}
+
+/** Reads all items before any is sent: those that may be, and what became of the others. */
+async function readAll(run: Run): Promise<Step> {
+	const { context, operation, settings, tally } = run;
+	const reading: ReadingContext = {
+		context,
+		typed: context.getNode().parameters,
+		shared: new Map(),
+		operation,
+		settings,
+		execution: askingExecution(run),
+		accountOf: await accountReader(context, run.ledger.isTool),
+	};
+	const readable: Ready[] = [];
+	const done: Done[] = [];
+	/** The first item of each external_id. */
+	const firstUses = new Map<string, number>();
+	const isElsewhere = (await claimItems(run)) === 'elsewhere';
+	for (let index = 0; index < tally.items; index++) {
+		const item = await readItem(reading, index);
+		if ('result' in item) {
+			done.push(item);
+			continue;
+		}
+		if (isElsewhere) {
+			done.push(refuseItem(run, item, runFromEarlierState(operation.words), 'duplicate'));
+			continue;
+		}
+		run.ledger.tokenIds.add(item.tokenId);
+		const { external_id } = item.request;
+		const refused = refuseSecondUse(run, item, firstUses);
+		if (!firstUses.has(external_id)) firstUses.set(external_id, index);
+		const doneBefore = refused ?? triedBefore(run, item);
+		if (doneBefore === undefined) readable.push(item);
+		else done.push(doneBefore);
+	}
+	const afterLimits = withinLimits(run, readable);
+	const afterWaits = refuseForWaits(run, afterLimits.ready);
+	return {
+		ready: afterWaits.ready,
+		done: [...done, ...afterLimits.done, ...afterWaits.done],
+	};
+}

@@ -1,0 +1,65 @@
+import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
+import type { AccountGate, Session } from '../account/standing';
+import type { ExpectationStore } from '../postback/waiting';
+import type { TokenPost } from '../service/client';
+import type { HttpRequest } from '../service/exchange';
+import type { Ledger } from './ledger';
+import type { RequestOperation, Settings } from './read';
+import type { RunRecords } from './records';
+import type { Tally } from './report';
+
+/** What all items of a run share. */
+export interface Run {
+	context: IExecuteFunctions;
+	operation: RequestOperation;
+	settings: Settings;
+	ledger: Ledger;
+	/** Whether the execution has come further than this run, or goes on in another process: it sends nothing. */
+	isSuperseded: boolean;
+	/** Where postbacks are recorded that the execution may wait for. */
+	expectations: ExpectationStore;
+	/** Only of an operation whose external_ids are recorded. */
+	records: RunRecords | undefined;
+	gate: AccountGate;
+	httpRequest: HttpRequest;
+	postTokenRequest: TokenPost;
+	/** The execution's cancel signal. */
+	signal: AbortSignal | undefined;
+	tally: Tally;
+}
+
+/** Whether a person, or n8n, has cancelled the execution. */
+export const isCancelled = ({ signal }: Run) => signal?.aborted === true;
+
+/** What n8n's own Wait node is called. It keeps waits below 65 s in memory, and the execution running. */
+const WAIT_TYPE = 'n8n-nodes-base.wait';
+
+/** How often n8n's own Wait nodes before a node have run; 0 where this n8n does not tell. */
+function countShortWaits(context: IExecuteFunctions): number {
+	const { runExecutionData } = context as { runExecutionData?: IRunExecutionData };
+	const runs = runExecutionData?.resultData?.runData ?? {};
+	let count = 0;
+	try {
+		for (const { name, type } of context.getParentNodes(context.getNode().name)) {
+			if (type === WAIT_TYPE) count += runs[name]?.length ?? 0;
+		}
+	} catch {
+		// Then a pause without an end lasts until the execution is put to sleep.
+		return 0;
+	}
+	return count;
+}
+
+/**
+ * The session in which a node runs. n8n makes `additionalData` anew for each execution, and when one goes on
+ * after a wait (read in 1.123 and 2.41); all its nodes and tools have the same one. Without it a session is
+ * one run of the node.
+ */
+export function sessionOf(context: IExecuteFunctions): Session {
+	const { additionalData } = context as { additionalData?: object };
+	return {
+		executionId: context.getExecutionId() as string | undefined,
+		identity: additionalData ?? context,
+		countShortWaits: () => countShortWaits(context),
+	};
+}

@@ -1,0 +1,369 @@
+import { amountIn, type AmountUnit, isSameAmount, namesOtherCurrency } from './amounts';
+import {
+	ANYTHING,
+	entriesOf,
+	type Entry,
+	firstValue,
+	inOneForm,
+	isAmong,
+	isOneOf,
+	isScalar,
+	isThere,
+	mismatchOf,
+	missingInWords,
+	normalPath,
+	ownValue,
+	pathMeeting,
+	type Sources,
+	tellsApart,
+} from './paths';
+
+/* What a postback says became of its charge or payment, in the words that the credential has for it. */
+
+/** Where a postback says what became of a charge or payment, and the service's words for it. */
+export interface StatusWords {
+	/** As `FieldMatch` has it; so the fields below. */
+	field: string;
+	paid: string[];
+	/** {@link ANYTHING} among them stands for any other single value. */
+	failed: string[];
+	/** What must hold too, whatever the status says. */
+	required?: RequiredValue[];
+	/** Where it says that all or part of the money went back. */
+	refundField?: string;
+	/** The words there that say so; absent where anything does that is not empty. */
+	refunded?: string[];
+	/** Where it says how much was paid, and in which unit. */
+	amountField?: string;
+	amountUnit?: AmountUnit;
+	/** Where it repeats the External ID. */
+	idField?: string;
+}
+
+/** The paths that the words of an account look at, by the field of the credential in which they stand. */
+export function fieldsInWords(words: StatusWords): Record<string, string> {
+	const required = words.required?.map(({ path }) => path).join('\n');
+	const fields: Record<string, string> = { statusField: words.field };
+	if (required !== undefined) fields.requiredValues = required;
+	if (words.refundField !== undefined) fields.refundField = words.refundField;
+	if (words.amountField !== undefined) fields.amountField = words.amountField;
+	if (words.idField !== undefined) fields.idField = words.idField;
+	return fields;
+}
+
+/** A value that a postback must have. */
+export interface RequiredValue {
+	/** A path that may go through a list. */
+	path: string;
+	/** {@link ANYTHING} stands for whatever is not empty. */
+	value: string;
+}
+
+/** What follows from a state, wherever it is asked. */
+interface StateRules {
+	state: string;
+	/** Whether When Paid or Failed goes on with it. */
+	isFinal: boolean;
+	/** Whether a second one about the same charge or payment is a repeat, whatever else the request says. */
+	isOncePerCharge: boolean;
+	/** Whether money has moved: then no workflow may take the charge or payment for an unpaid one. */
+	hasMoneyMoved: boolean;
+}
+
+/**
+ * All that a postback can say became of its charge or payment. Of several entries about one charge or payment
+ * that disagree, the state that stands first counts. Two payments of another amount are two, and no repeat.
+ */
+export const STATES = [
+	{ state: 'refunded', isFinal: true, isOncePerCharge: false, hasMoneyMoved: true },
+	{ state: 'paid', isFinal: true, isOncePerCharge: true, hasMoneyMoved: true },
+	{ state: 'otherAmount', isFinal: true, isOncePerCharge: false, hasMoneyMoved: true },
+	{ state: 'failed', isFinal: true, isOncePerCharge: true, hasMoneyMoved: false },
+	{ state: 'other', isFinal: false, isOncePerCharge: false, hasMoneyMoved: false },
+] as const satisfies readonly StateRules[];
+
+/** What a postback says became of its charge or payment. */
+export type State = (typeof STATES)[number]['state'];
+
+/** Where a state stands among those of entries that disagree. */
+const placeOf = (wanted: State) => STATES.findIndex(({ state }) => state === wanted);
+
+/** What a postback says, and why it does not say "paid". */
+export interface JudgedState {
+	state: State;
+	/** Which field was missing, or which rule failed: never a value. Absent where the state is "paid". */
+	reason?: string;
+	/**
+	 * Whether it says nothing of the charge or payment: it is, or may be, about another one, or lacks a
+	 * required value. Then no condition goes on with it.
+	 */
+	isDisregarded?: true;
+}
+
+/** What a postback is about, as something proves it or as it claims itself; null where nothing does. */
+export type Proven = { external_id: string; amount?: number } | null;
+
+/** What an entry is about, as it says itself. */
+export interface Claimed {
+	/** Absent where the account has no field for it. */
+	external_id?: string;
+	amount?: number;
+}
+
+const inQuotes = (found: { path: string }) => JSON.stringify(found.path);
+
+/** The identifier that a value is; undefined where it is none. */
+function idIn(value: unknown): string | undefined {
+	if (typeof value !== 'string' && typeof value !== 'number') return undefined;
+	return inOneForm(String(value)) || undefined;
+}
+
+/** Why an entry is not about what is proven, in words; undefined where it is, or where no field says it. */
+function otherIdIn(
+	{ idField }: StatusWords,
+	proven: Proven,
+	sources: Sources,
+	entry?: Entry,
+): string | undefined {
+	if (idField === undefined) return undefined;
+	if (proven === null) {
+		return 'nothing proves what was asked for, so no External ID can be compared';
+	}
+	const found = ownValue(idField, sources, entry);
+	if (found === undefined) return missingInWords(idField, sources);
+	if (idIn(found.value) === proven.external_id) return undefined;
+	return `the field ${inQuotes(found)} names another charge or payment`;
+}
+
+/** Why an entry lacks one of some required values, in words; undefined where it has them all. */
+function lackingIn(
+	required: RequiredValue[] | undefined,
+	sources: Sources,
+	entry?: Entry,
+): string | undefined {
+	for (const { path, value } of required ?? []) {
+		const mismatch = mismatchOf({ field: path, values: [value] }, sources, entry);
+		if (mismatch !== undefined) return `of the Required Values, ${mismatch}`;
+	}
+	return undefined;
+}
+
+/** Whether another path of a field goes on inside of what stands at this one. */
+const leadsFurther = (path: string, field: string) =>
+	field.split('\n').some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[]`));
+
+/** Why all or part of the money went back, in words; undefined where it did not. */
+function refundIn(
+	{ refundField, refunded = [ANYTHING] }: StatusWords,
+	sources: Sources,
+	entry?: Entry,
+): string | undefined {
+	if (refundField === undefined) return undefined;
+	const says = { name: 'refunded', isMet: (value: unknown) => isAmong(value, refunded) };
+	const path = pathMeeting(refundField, says, sources, entry);
+	if (path !== undefined) {
+		return `the field ${JSON.stringify(path)} says that all or part of the money went back`;
+	}
+	// Who adds a word and leaves the path at a list of refunds would never hear of one again.
+	const ends = refundField.split('\n').filter((each) => !leadsFurther(each, refundField));
+	const cannotSay = {
+		name: 'no single value',
+		isMet: (value: unknown) => isThere(value) && !isScalar(value),
+	};
+	const unclear = pathMeeting(ends.join('\n'), cannotSay, sources, entry);
+	if (unclear === undefined) return undefined;
+	return `the field ${JSON.stringify(unclear)} is not a single value, so no Refunded Value can be compared`;
+}
+
+/** The currencies that the Required Values allow; none where they do not say. */
+function currenciesIn(required: RequiredValue[] = []): string[] {
+	const named = required.filter(({ path }) => normalPath(path).endsWith('currency'));
+	const values = named.map(({ value }) => value);
+	return values.includes(ANYTHING) ? [] : values;
+}
+
+/** Why an entry does not say that the proven amount was paid, in words; undefined as for {@link otherIdIn}. */
+function otherAmountIn(
+	{ amountField, amountUnit, required }: StatusWords,
+	proven: Proven,
+	sources: Sources,
+	entry?: Entry,
+): string | undefined {
+	if (amountField === undefined) return undefined;
+	if (proven === null) return 'nothing proves what was asked for, so no amount can be compared';
+	if (proven.amount === undefined) return undefined;
+	const found = ownValue(amountField, sources, entry);
+	if (found === undefined) return missingInWords(amountField, sources);
+	const currencies = currenciesIn(required);
+	if (currencies.length > 0 && namesOtherCurrency(found.value, currencies)) {
+		return `the field ${inQuotes(found)} names another currency than the Required Values`;
+	}
+	if (isSameAmount(found.value, proven.amount, amountUnit)) return undefined;
+	if (amountIn(found.value, amountUnit) === undefined) {
+		return `the field ${inQuotes(found)} is no amount, or can be read as two`;
+	}
+	return `the field ${inQuotes(found)} has another amount than the charge or payment`;
+}
+
+/** Whether a value is a single one that is there; `false` and 0 are. */
+const isSingleValue = (value: unknown) => isScalar(value) && String(value).trim() !== '';
+
+/** What one entry says, or a postback without a list: all of it is read from there. */
+function stateOfEntry(
+	words: StatusWords,
+	proven: Proven,
+	sources: Sources,
+	entry?: Entry,
+): JudgedState {
+	const otherId = otherIdIn(words, proven, sources, entry);
+	if (otherId !== undefined) return { state: 'other', reason: otherId, isDisregarded: true };
+	const lacking = lackingIn(words.required, sources, entry);
+	if (lacking !== undefined) return { state: 'other', reason: lacking, isDisregarded: true };
+	const refund = refundIn(words, sources, entry);
+	if (refund !== undefined) return { state: 'refunded', reason: refund };
+	// One status may be that of all entries; what an entry says of itself goes before it.
+	const found = ownValue(words.field, sources, entry) ?? firstValue(words.field, sources, entry);
+	if (found === undefined) return { state: 'other', reason: missingInWords(words.field, sources) };
+	if (isScalar(found.value) && isOneOf(found.value, words.failed)) {
+		return { state: 'failed', reason: `the field ${inQuotes(found)} has one of the Failed Values` };
+	}
+	if (!isAmong(found.value, words.paid)) {
+		const reason = `the field ${inQuotes(found)} has none of the Paid Values`;
+		if (!words.failed.includes(ANYTHING) || !isSingleValue(found.value)) {
+			return { state: 'other', reason };
+		}
+		return {
+			state: 'failed',
+			reason: `${reason}, and ${ANYTHING} in the Failed Values means any other value`,
+		};
+	}
+	const otherAmount = otherAmountIn(words, proven, sources, entry);
+	if (otherAmount !== undefined) return { state: 'otherAmount', reason: otherAmount };
+	return { state: 'paid' };
+}
+
+/** The entries of a postback's lists, as far as the words of an account go through them. */
+function entriesFor(words: StatusWords, sources: Sources): Entry[] {
+	// Refunds may have a list of their own, which is about no other charge.
+	const fields = [words.field, words.amountField, words.idField];
+	return entriesOf(
+		fields.filter((field) => field !== undefined),
+		sources,
+	);
+}
+
+/** Whether an entry of a list is about something else than what is proven, by the External ID in it. */
+export function isOfAnother(
+	entry: Entry,
+	words: StatusWords,
+	proven: Proven,
+	sources: Sources,
+): boolean {
+	const { idField } = words;
+	if (idField === undefined || !tellsApart(idField, entry, sources)) return false;
+	return otherIdIn(words, proven, sources, entry) !== undefined;
+}
+
+/**
+ * Why a node's own field counts for nothing in an entry of a list, in words: the entry lacks a required value, or
+ * says "paid" with another amount than is proven. What stands beside the list is judged once for all of it.
+ */
+export function whyEntryIsRefused(
+	entry: Entry,
+	words: StatusWords,
+	proven: Proven,
+	sources: Sources,
+): string | undefined {
+	const { amountField, required } = words;
+	const own = required?.filter(({ path }) => tellsApart(path, entry, sources));
+	const lacking = lackingIn(own, sources, entry);
+	if (lacking !== undefined) return lacking;
+	if (proven === null || amountField === undefined) return undefined;
+	if (!tellsApart(amountField, entry, sources)) return undefined;
+	const { state, reason } = stateOfEntry(words, proven, sources, entry);
+	return state === 'otherAmount' ? reason : undefined;
+}
+
+/**
+ * What a postback says. Of a list that entry counts that is about what is proven; where nothing tells the
+ * entries apart, a list of several says nothing.
+ */
+export function stateOf(words: StatusWords, proven: Proven, sources: Sources): JudgedState {
+	const entries = entriesFor(words, sources);
+	if (entries.length <= 1) return stateOfEntry(words, proven, sources, entries[0]);
+	const { idField } = words;
+	if (idField === undefined) {
+		for (const entry of entries) {
+			const lacking = lackingIn(words.required, sources, entry);
+			if (lacking !== undefined) return { state: 'other', reason: lacking, isDisregarded: true };
+		}
+		const reason = 'the list has several entries, and no External ID Field tells them apart';
+		return { state: 'other', reason };
+	}
+	const candidates = entries.filter((entry) => tellsApart(idField, entry, sources));
+	if (candidates.length === 0) {
+		const reason =
+			'the list has several entries, and the External ID Field does not go through that list';
+		return { state: 'other', reason, isDisregarded: true };
+	}
+	let first: JudgedState = {
+		state: 'other',
+		reason: 'no entry of the list is about this charge or payment',
+		isDisregarded: true,
+	};
+	for (const entry of candidates) {
+		if (otherIdIn(words, proven, sources, entry) !== undefined) continue;
+		const verdict = stateOfEntry(words, proven, sources, entry);
+		const isFirst = placeOf(verdict.state) < placeOf(first.state);
+		if (isFirst || first.isDisregarded) first = verdict;
+	}
+	return first;
+}
+
+/** What a postback, or an entry of its list, says of itself, and what became of that. */
+interface Claim {
+	claimed: Claimed;
+	verdict: JudgedState;
+	/** Absent where no path goes through a list that is there. */
+	entry?: Entry;
+}
+
+/** What an entry says of itself; in words, why that cannot be told. */
+function claimedIn(
+	{ idField, amountField, amountUnit }: StatusWords,
+	sources: Sources,
+	entry?: Entry,
+): Claimed | string {
+	const claimed: Claimed = {};
+	if (idField !== undefined) {
+		const found = ownValue(idField, sources, entry);
+		if (found === undefined) return missingInWords(idField, sources);
+		claimed.external_id = idIn(found.value);
+		if (claimed.external_id === undefined) return `the field ${inQuotes(found)} is no External ID`;
+	}
+	if (amountField !== undefined) {
+		const found = ownValue(amountField, sources, entry);
+		if (found === undefined) return missingInWords(amountField, sources);
+		claimed.amount = amountIn(found.value, amountUnit);
+		if (claimed.amount === undefined) {
+			return `the field ${inQuotes(found)} is no amount, or can be read as two`;
+		}
+	}
+	return claimed;
+}
+
+/**
+ * What a postback says whose sender is known, while nothing proves what it is about: for each entry of its
+ * list what that claims, or, in words, why it claims nothing that can be told.
+ */
+export function claimsOf(words: StatusWords, sources: Sources): Array<Claim | { fault: string }> {
+	const entries: Array<Entry | undefined> = entriesFor(words, sources);
+	if (entries.length === 0) entries.push(undefined);
+	return entries.map((entry) => {
+		const claimed = claimedIn(words, sources, entry);
+		if (typeof claimed === 'string') return { fault: claimed };
+		const { external_id = '', amount } = claimed;
+		const verdict = stateOfEntry(words, { external_id, amount }, sources, entry);
+		return entry === undefined ? { claimed, verdict } : { claimed, verdict, entry };
+	});
+}

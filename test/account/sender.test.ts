@@ -1,0 +1,711 @@
+import { createHmac, createSign, generateKeyPairSync, type KeyObject } from 'node:crypto';
+import type { PayCredential } from '../../nodes/Pay/account/fields';
+import {
+	headerFault,
+	readSenderRule,
+	readSenderRuleOfWait,
+	refuseUnsignedFields,
+	refuseUnsignedMatch,
+	signatureFault,
+} from '../../nodes/Pay/account/sender';
+import { refusalOf } from '../refusal';
+
+const SECRET = 'the secret of the service';
+const BODY = Buffer.from('\uFEFF{"name":"José"}');
+const NOW = Date.parse('2026-11-25T12:00:00Z');
+const SECONDS = String(NOW / 1000);
+
+const SIGNED: PayCredential = {
+	senderCheck: 'signature',
+	signatureHeader: ' X-Signature ',
+	signatureSecret: SECRET,
+};
+const TIMED: PayCredential = {
+	...SIGNED,
+	signedContent: 'timestampAndBody',
+	timestampHeader: 'X-Timestamp',
+};
+
+const mac = (
+	encoding: 'hex' | 'base64' | 'base64url',
+	{ algorithm = 'sha256', before = '', body = BODY, secret = SECRET } = {},
+) => createHmac(algorithm, secret).update(before).update(body).digest(encoding);
+
+const faultOf = (credential: PayCredential, headers: Record<string, unknown>, body = BODY) =>
+	signatureFault(
+		readSenderRule(credential)!,
+		{ headers, method: 'POST', path: '/webhook/7' },
+		body,
+	);
+
+beforeEach(() => jest.spyOn(Date, 'now').mockReturnValue(NOW));
+afterEach(() => jest.restoreAllMocks());
+
+describe('a genuine signature is taken', () => {
+	test.each<{ what: string; header: string }>([
+		{
+			what: 'hexadecimal',
+			header: mac('hex'),
+		},
+		{
+			what: 'hexadecimal in capitals',
+			header: mac('hex').toUpperCase(),
+		},
+		{
+			what: 'base64',
+			header: mac('base64'),
+		},
+		{
+			what: 'base64url',
+			header: mac('base64url'),
+		},
+		{
+			what: 'with a prefix',
+			header: `sha256=${mac('hex')}`,
+		},
+		{
+			what: 'base64 with a prefix',
+			header: `v1=${mac('base64')}`,
+		},
+		{
+			what: 'among others',
+			header: `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`,
+		},
+		{
+			what: 'with a time beside it',
+			header: `t=${SECONDS},v1=${mac('hex')}`,
+		},
+	])('$what', ({ header }) => {
+		expect(faultOf(SIGNED, { 'x-signature': header })).toBeUndefined();
+	});
+
+	test('HMAC-SHA512', () => {
+		const credential = { ...SIGNED, signatureAlgorithm: 'sha512' };
+		const header = mac('base64', { algorithm: 'sha512' });
+		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
+		expect(faultOf(credential, { 'x-signature': mac('hex') })).toBeDefined();
+	});
+
+	test('a header that came twice', () => {
+		expect(faultOf(SIGNED, { 'x-signature': ['no', mac('hex')] })).toBeUndefined();
+	});
+
+	test('over bytes that are no UTF-8, as they came', () => {
+		const body = Buffer.from('{"name":"José"}', 'latin1');
+		expect(faultOf(SIGNED, { 'x-signature': mac('hex', { body }) }, body)).toBeUndefined();
+	});
+
+	test.each([
+		{
+			what: 'seconds',
+			time: SECONDS,
+		},
+		{
+			what: 'milliseconds',
+			time: String(NOW),
+		},
+		{
+			what: 'ISO 8601',
+			time: '2026-11-25T12:00:00Z',
+		},
+		{
+			what: 'five minutes ago',
+			time: String(NOW / 1000 - 300),
+		},
+		{
+			what: 'in five minutes',
+			time: String(NOW / 1000 + 300),
+		},
+	])('with a time: $what', ({ time }) => {
+		const header = mac('hex', { before: `${time}.` });
+		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBeUndefined();
+	});
+
+	test('with a time in its own header', () => {
+		const credential = { ...TIMED, timestampHeader: 'x-signature' };
+		const header = `t=${SECONDS},v1=${mac('hex', { before: `${SECONDS}.` })}`;
+		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
+	});
+});
+
+describe('anything else is refused', () => {
+	const NONE = 'the header x-signature holds no signature of this body';
+	test.each<{ what: string; headers: Record<string, unknown>; fault: string }>([
+		{
+			what: 'no header',
+			headers: {},
+			fault: 'the header x-signature is missing',
+		},
+		{
+			what: 'an empty one',
+			headers: { 'x-signature': ' ' },
+			fault: 'the header x-signature is missing',
+		},
+		{
+			what: 'another secret',
+			headers: { 'x-signature': mac('hex', { secret: 'another' }) },
+			fault: NONE,
+		},
+		{
+			what: 'another body',
+			headers: { 'x-signature': mac('hex', { body: Buffer.from('x') }) },
+			fault: NONE,
+		},
+		{
+			what: 'half a signature',
+			headers: { 'x-signature': mac('hex').slice(0, 32) },
+			fault: NONE,
+		},
+		{
+			what: 'more than a signature',
+			headers: { 'x-signature': `${mac('hex')}00` },
+			fault: NONE,
+		},
+		{
+			what: 'no signature',
+			headers: { 'x-signature': 'sha256=' },
+			fault: NONE,
+		},
+		{
+			what: 'zeros',
+			headers: { 'x-signature': '0'.repeat(64) },
+			fault: NONE,
+		},
+		{
+			what: 'the right one behind too many',
+			headers: { 'x-signature': `${'a '.repeat(20)}${mac('hex')}` },
+			fault: NONE,
+		},
+	])('$what', ({ headers, fault }) => {
+		expect(faultOf(SIGNED, headers)).toBe(fault);
+	});
+
+	const OLD = 'the time in the header x-timestamp is not now';
+	test.each<{ what: string; time: string | undefined; fault: string }>([
+		{
+			what: 'no time',
+			time: undefined,
+			fault: 'the header x-timestamp is missing',
+		},
+		{
+			what: 'a time of before',
+			time: String(NOW / 1000 - 301),
+			fault: OLD,
+		},
+		{
+			what: 'a time to come',
+			time: String(NOW / 1000 + 301),
+			fault: OLD,
+		},
+		{
+			what: 'no time at all',
+			time: 'yesterday',
+			fault: OLD,
+		},
+	])('$what', ({ time, fault }) => {
+		const header = mac('hex', { before: `${time}.` });
+		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBe(fault);
+	});
+
+	test('a time that was changed', () => {
+		const header = mac('hex', { before: `${SECONDS}.` });
+		const headers = { 'x-signature': header, 'x-timestamp': String(NOW / 1000 + 1) };
+		expect(faultOf(TIMED, headers)).toBe(NONE);
+	});
+});
+
+test('nothing is checked where the switch is off', () => {
+	expect(readSenderRule({})).toBeUndefined();
+	expect(readSenderRule({ ...SIGNED, senderCheck: 'none' })).toBeUndefined();
+});
+
+test('a wait has the same rule, and takes no expression: n8n leaves those as text', () => {
+	expect(readSenderRuleOfWait(SIGNED)).toStrictEqual(readSenderRule(SIGNED));
+	const withSign = { ...SIGNED, signatureSecret: `${SECRET}=` };
+	expect(readSenderRuleOfWait(withSign)).toMatchObject({ keys: { secrets: [`${SECRET}=`] } });
+	const withExpression = { ...SIGNED, signatureSecret: '={{ $vars.secret }}' };
+	expect(() => readSenderRuleOfWait(withExpression)).toThrow(
+		expect.objectContaining({
+			field: 'signatureSecret',
+			message:
+				'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
+		}),
+	);
+});
+
+test('spaces around the secret of a signature do not count', () => {
+	const rule = readSenderRule({ ...SIGNED, signatureSecret: ` ${SECRET} ` });
+	expect(rule).toMatchObject({ keys: { secrets: [SECRET] } });
+	const onlySpaces = { ...SIGNED, signatureSecret: '  ' };
+	expect(() => readSenderRule(onlySpaces)).toThrow(
+		expect.objectContaining({ field: 'signatureSecret' }),
+	);
+});
+
+test.each<{ credential: PayCredential; field: string }>([
+	{
+		credential: { senderCheck: 'yes' },
+		field: 'senderCheck',
+	},
+	{
+		credential: { ...SIGNED, signatureSecret: '' },
+		field: 'signatureSecret',
+	},
+	{
+		credential: { ...SIGNED, signatureSecret: undefined },
+		field: 'signatureSecret',
+	},
+	{
+		credential: { ...SIGNED, signatureHeader: '' },
+		field: 'signatureHeader',
+	},
+	{
+		credential: { ...SIGNED, signatureHeader: 'X-Signature:' },
+		field: 'signatureHeader',
+	},
+	{
+		credential: { ...SIGNED, signatureAlgorithm: 'md5' },
+		field: 'signatureAlgorithm',
+	},
+	{
+		credential: { ...SIGNED, signedContent: 'url' },
+		field: 'signedContent',
+	},
+	{
+		credential: { ...TIMED, timestampHeader: '' },
+		field: 'timestampHeader',
+	},
+])(
+	'$credential is refused, by the name of its field and without the secret',
+	({ credential, field }) => {
+		expect(() => readSenderRule(credential)).toThrow(
+			expect.objectContaining({ name: 'InputError', field }),
+		);
+		expect(() => readSenderRule(credential)).not.toThrow(SECRET);
+	},
+);
+
+test('the signature of no body is refused: it would be true of every request without one', () => {
+	const header = mac('hex', { body: Buffer.alloc(0) });
+	expect(faultOf(SIGNED, { 'x-signature': header }, Buffer.alloc(0))).toBe(
+		'there is no body that could be signed',
+	);
+});
+
+describe('a time whose point was moved into the body', () => {
+	const signed = (time: string, body: string) =>
+		createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex');
+	const faultAt = (time: string, body: string, header: string) =>
+		faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time }, Buffer.from(body));
+
+	test.each([
+		{
+			whole: '2026-11-25T12:00:00.921Z',
+			time: '2026-11-25T12:00:00',
+			rest: '921Z.{"a":1}',
+		},
+		{
+			whole: `${SECONDS}.921`,
+			time: SECONDS,
+			rest: '921.{"a":1}',
+		},
+	])('$whole is refused', ({ whole, time, rest }) => {
+		expect(faultAt(time, rest, signed(whole, '{"a":1}'))).toBeDefined();
+	});
+
+	test.each([
+		{
+			time: '2026-11-25T12:00:00.921Z',
+		},
+		{
+			time: '2026-11-25T09:00:00-03:00',
+		},
+		{
+			time: 'Wed, 25 Nov 2026 12:00:00 GMT',
+		},
+	])('a whole one is taken: $time', ({ time }) => {
+		expect(faultAt(time, '{"a":1}', signed(time, '{"a":1}'))).toBeUndefined();
+	});
+});
+
+const RSA = generateKeyPairSync('rsa', { modulusLength: 2048 });
+const PEM = String(RSA.publicKey.export({ type: 'spki', format: 'pem' }));
+const PKCS1 = String(RSA.publicKey.export({ type: 'pkcs1', format: 'pem' }));
+const RSA_SIGNED: PayCredential = {
+	...SIGNED,
+	signatureSecret: '',
+	signatureAlgorithm: 'rsaSha256',
+	signaturePublicKey: PEM,
+};
+const rsa = (key: KeyObject, content = BODY, hash = 'RSA-SHA256') =>
+	createSign(hash).update(content).sign(key, 'base64');
+
+describe('a signature with a public key', () => {
+	test.each<{ what: string; key: string }>([
+		{ what: 'as it is', key: PEM },
+		{ what: 'without its line breaks', key: PEM.replaceAll('\n', '') },
+		{ what: 'with spaces in their place', key: PEM.replaceAll('\n', ' ') },
+		{ what: 'with \\n in their place', key: PEM.replaceAll('\n', '\\n') },
+		{ what: 'of PKCS #1', key: PKCS1 },
+		{
+			what: 'behind another one',
+			key: `${String(generateKeyPairSync('rsa', { modulusLength: 2048 }).publicKey.export({ type: 'spki', format: 'pem' }))}${PEM}`,
+		},
+	])('is verified with the key $what', ({ key }) => {
+		const credential = { ...RSA_SIGNED, signaturePublicKey: key };
+		const header = `sha256=${rsa(RSA.privateKey)}`;
+		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
+		const other = { 'x-signature': rsa(RSA.privateKey, Buffer.from('other')) };
+		expect(faultOf(credential, other)).toBe(
+			'the header x-signature holds no signature of this body',
+		);
+	});
+
+	test('is refused of another key, of another hash, and with the public key as a secret', () => {
+		const other = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey;
+		expect(faultOf(RSA_SIGNED, { 'x-signature': rsa(other) })).toBeDefined();
+		const sha1 = rsa(RSA.privateKey, BODY, 'RSA-SHA1');
+		expect(faultOf(RSA_SIGNED, { 'x-signature': sha1 })).toBeDefined();
+		expect(faultOf(RSA_SIGNED, { 'x-signature': mac('hex', { secret: PEM }) })).toBeDefined();
+	});
+
+	test.each<{ what: string; credential: PayCredential; field: string; message: RegExp }>([
+		{
+			what: 'a private key',
+			credential: {
+				...RSA_SIGNED,
+				signaturePublicKey: RSA.privateKey.export({ type: 'pkcs8', format: 'pem' }),
+			},
+			field: 'signaturePublicKey',
+			message: /is a private key/,
+		},
+		{
+			what: 'a key as the secret of an HMAC',
+			credential: { ...SIGNED, signatureSecret: PEM },
+			field: 'signatureSecret',
+			message: /is a key, not a secret/,
+		},
+		{
+			what: 'a key among the secrets of an HMAC',
+			credential: { ...SIGNED, signatureSecret: `old\n ${PEM.replaceAll('\n', '')}` },
+			field: 'signatureSecret',
+			message: /is a key, not a secret/,
+		},
+		{
+			what: 'a key as JSON writes it, as the secret of an HMAC',
+			credential: { ...SIGNED, signatureSecret: JSON.stringify(PEM) },
+			field: 'signatureSecret',
+			message: /is a key, not a secret/,
+		},
+		{
+			what: 'a key of another kind',
+			credential: {
+				...RSA_SIGNED,
+				signaturePublicKey: generateKeyPairSync('ed25519').publicKey.export({
+					type: 'spki',
+					format: 'pem',
+				}),
+			},
+			field: 'signaturePublicKey',
+			message: /is no RSA key/,
+		},
+		{
+			what: 'a key that anybody can compute',
+			credential: {
+				...RSA_SIGNED,
+				signaturePublicKey: generateKeyPairSync('rsa', { modulusLength: 768 }).publicKey.export({
+					type: 'spki',
+					format: 'pem',
+				}),
+			},
+			field: 'signaturePublicKey',
+			message: /is too short/,
+		},
+		{
+			what: 'half a key',
+			credential: { ...RSA_SIGNED, signaturePublicKey: PEM.slice(0, 200) },
+			field: 'signaturePublicKey',
+			message: /cannot be read/,
+		},
+		{
+			what: 'a key whose middle is gone',
+			credential: {
+				...RSA_SIGNED,
+				signaturePublicKey: PEM.slice(0, 100) + PEM.slice(200),
+			},
+			field: 'signaturePublicKey',
+			message: /cannot be read/,
+		},
+	])('$what is refused', ({ credential, field, message }) => {
+		const refusal = refusalOf(() => readSenderRule(credential));
+		expect(refusal).toMatchObject({ field });
+		expect(refusal?.message).toMatch(message);
+		expect(refusal?.message).not.toContain('MII');
+	});
+});
+
+describe('while a secret is replaced, both count', () => {
+	const credential = { ...SIGNED, signatureSecret: `old one\r\n\n ${SECRET} \n` };
+	test.each([{ secret: 'old one' }, { secret: SECRET }])('$secret', ({ secret }) => {
+		expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeUndefined();
+	});
+
+	test('and none that is a part of them', () => {
+		const secret = `old one\n${SECRET}`;
+		expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeDefined();
+	});
+});
+
+describe('a signature of another kind is called by its name', () => {
+	const KINDS = 'HMAC-SHA256, HMAC-SHA512 and RSA-SHA256 can be checked';
+	test.each<{ header: string; kind: string; length: number }>([
+		{ header: mac('hex', { algorithm: 'sha1' }), kind: 'HMAC-SHA1', length: 20 },
+		{ header: mac('base64', { algorithm: 'sha1' }), kind: 'HMAC-SHA1', length: 20 },
+		{ header: mac('hex', { algorithm: 'sha512' }), kind: 'HMAC-SHA512', length: 64 },
+		{ header: `v1=${rsa(RSA.privateKey)}`, kind: 'RSA', length: 256 },
+	])('$kind', ({ header, kind, length }) => {
+		expect(faultOf(SIGNED, { 'x-signature': header })).toBe(
+			`the header x-signature holds no signature of this body. It looks like ${kind}: ${length} bytes. ${KINDS}`,
+		);
+	});
+});
+
+describe('a template of what is signed', () => {
+	const template = (signedTemplate: string, more: PayCredential = {}): PayCredential => ({
+		...SIGNED,
+		signedContent: 'template',
+		signedTemplate,
+		...more,
+	});
+	const TIME = { timestampHeader: 'X-Time' };
+	const signed = (text: string) =>
+		createHmac('sha256', SECRET).update(text, 'latin1').digest('hex');
+	const TEXT = BODY.toString('latin1');
+
+	test.each<{
+		what: string;
+		credential: PayCredential;
+		headers: Record<string, string>;
+		content: string;
+	}>([
+		{
+			what: 'time, nonce and body',
+			credential: template('{timestamp}.{header:X-Nonce}.{body}', TIME),
+			headers: { 'x-time': SECONDS, 'x-nonce': 'n-1' },
+			content: `${SECONDS}.n-1.${TEXT}`,
+		},
+		{
+			what: 'method, path and body, a line each',
+			credential: template('{method}\r\n{path}\n{body}\n'),
+			headers: {},
+			content: `POST\n/webhook/7\n${TEXT}\n`,
+		},
+		{
+			what: 'a time with points in it',
+			credential: template('v1.{timestamp}.{body}', TIME),
+			headers: { 'x-time': '2026-11-25T12:00:00.921Z' },
+			content: `v1.2026-11-25T12:00:00.921Z.${TEXT}`,
+		},
+		{
+			what: 'a time as ts= in the header of the signature',
+			credential: template('ts:{timestamp};{body}', { timestampHeader: 'X-Signature' }),
+			headers: { 'x-signature': `ts=${SECONDS},v1=` },
+			content: `ts:${SECONDS};${TEXT}`,
+		},
+		{
+			what: 'the body before what follows it',
+			credential: template('{body}|{header:X-Nonce}'),
+			headers: { 'x-nonce': 'n' },
+			content: `${TEXT}|n`,
+		},
+	])('$what', ({ credential, headers, content }) => {
+		const all = { ...headers, 'x-signature': `${headers['x-signature'] ?? ''}${signed(content)}` };
+		expect(faultOf(credential, all)).toBeUndefined();
+		const forged = { ...headers, 'x-signature': `${headers['x-signature'] ?? ''}${signed('x')}` };
+		expect(faultOf(credential, forged)).toBeDefined();
+	});
+
+	const NONCE = 'the header x-nonce holds what stands beside it in the signed content';
+	test.each<{
+		what: string;
+		credential: PayCredential;
+		headers: Record<string, string>;
+		content: string;
+		fault: string;
+	}>([
+		{
+			what: 'a border in a header, so that it may end elsewhere',
+			credential: template('{header:X-Nonce}.{body}'),
+			headers: { 'x-nonce': 'n.{"a":1}' },
+			content: `n.{"a":1}.${TEXT}`,
+			fault: NONCE,
+		},
+		{
+			what: 'a border that a header makes together with the text behind it',
+			credential: template('{header:X-Nonce}..{body}'),
+			headers: { 'x-nonce': 'n.' },
+			content: `n...${TEXT}`,
+			fault: NONCE,
+		},
+		{
+			what: 'a border in a header behind the body',
+			credential: template('{body}.{header:X-Nonce}'),
+			headers: { 'x-nonce': 'a.n' },
+			content: `${TEXT}.a.n`,
+			fault: NONCE,
+		},
+		{
+			what: 'no such header',
+			credential: template('{header:X-Nonce}.{body}'),
+			headers: {},
+			content: `.${TEXT}`,
+			fault: 'the header x-nonce is missing',
+		},
+		{
+			what: 'a time of before',
+			credential: template('{timestamp}.{body}', TIME),
+			headers: { 'x-time': '1700' },
+			content: `1700.${TEXT}`,
+			fault: 'the time in the header x-time is not now',
+		},
+		{
+			what: 'a time that holds its border',
+			credential: template('{timestamp}0{body}', TIME),
+			headers: { 'x-time': SECONDS },
+			content: `${SECONDS}0${TEXT}`,
+			fault: 'the time in the header x-time holds what stands beside it',
+		},
+	])('is refused with $what, genuine as it is', ({ credential, headers, content, fault }) => {
+		expect(faultOf(credential, { ...headers, 'x-signature': signed(content) })).toBe(fault);
+	});
+
+	test.each<{ entered: unknown; more?: PayCredential; message: RegExp }>([
+		{ entered: '', message: /is empty/ },
+		{ entered: undefined, message: /is empty/ },
+		{ entered: '{timestamp}', more: TIME, message: /must hold \{body\} once/ },
+		{ entered: '{body}.{body}', message: /must hold \{body\} once/ },
+		{ entered: '{body}', more: TIME, message: /must hold \{timestamp\} once/ },
+		{ entered: '{timestamp}.{body}', message: /no Timestamp Header/ },
+		{ entered: '{header:X-A}{body}', message: /side by side/ },
+		{ entered: '{body}.{secret}', message: /holds \{secret\}/ },
+		{ entered: '{header:}.{body}', message: /holds \{header:\}/ },
+		{ entered: '{body}.{header:a b}', message: /holds \{header:a b\}/ },
+		{ entered: '{body}}', message: /a brace/ },
+	])('$entered is refused, by the name of its field', ({ entered, more, message }) => {
+		const credential = { ...template('', more), signedTemplate: entered };
+		const refusal = refusalOf(() => readSenderRule(credential));
+		expect(refusal).toMatchObject({ field: 'signedTemplate' });
+		expect(refusal?.message).toMatch(message);
+	});
+});
+
+describe('a secret in a header', () => {
+	const HEADER: PayCredential = {
+		senderCheck: 'secretHeader',
+		secretHeaderName: ' X-Hook ',
+		secretHeaderValue: ' old \n abc',
+	};
+	test.each<{ sent: unknown; fault: string | undefined }>([
+		{ sent: 'abc', fault: undefined },
+		{ sent: 'old', fault: undefined },
+		{ sent: ' abc ', fault: undefined },
+		{ sent: undefined, fault: 'the header x-hook is missing' },
+		{ sent: ' ', fault: 'the header x-hook is missing' },
+		{ sent: 'ABC', fault: 'the header x-hook has another value' },
+		{ sent: 'ab', fault: 'the header x-hook has another value' },
+		{ sent: 'old\nabc', fault: 'the header x-hook has another value' },
+		{ sent: ['wrong', 'abc'], fault: 'the header x-hook has another value' },
+	])('$sent: $fault', ({ sent, fault }) => {
+		const rule = readSenderRule(HEADER)!;
+		expect(headerFault(rule, { 'x-hook': sent })).toBe(fault);
+		const request = { headers: {}, method: 'POST', path: '/' };
+		expect(signatureFault(rule, request, Buffer.from('x'))).toBeUndefined();
+	});
+
+	test.each<{ wrong: PayCredential; field: string }>([
+		{ wrong: { secretHeaderName: '' }, field: 'secretHeaderName' },
+		{ wrong: { secretHeaderName: 'X Hook' }, field: 'secretHeaderName' },
+		{ wrong: { secretHeaderValue: ' \n ' }, field: 'secretHeaderValue' },
+		{ wrong: { secretHeaderValue: undefined }, field: 'secretHeaderValue' },
+		{ wrong: { secretHeaderValue: 'grün' }, field: 'secretHeaderValue' },
+		{ wrong: { secretHeaderValue: 7 }, field: 'secretHeaderValue' },
+	])('$wrong is refused', ({ wrong, field }) => {
+		const refusal = refusalOf(() => readSenderRule({ ...HEADER, ...wrong }));
+		expect(refusal).toMatchObject({ field });
+	});
+
+	test('that is an expression is none for a wait', () => {
+		const withExpression = { ...HEADER, secretHeaderValue: '={{ $vars.secret }}' };
+		const refusal = refusalOf(() => readSenderRuleOfWait(withExpression));
+		expect(refusal).toMatchObject({ field: 'secretHeaderValue' });
+	});
+});
+
+describe('what a service does not sign says nothing', () => {
+	const words = (field: string, more = {}) => ({ field, paid: ['paid'], failed: [], ...more });
+	const BODY_IS_SIGNED = { ...SIGNED };
+	const WITH_EVENT: PayCredential = {
+		...SIGNED,
+		signedContent: 'template',
+		signedTemplate: '{header:X-Event}.{body}',
+	};
+
+	test.each<{ credential: PayCredential; status: object; field: string | undefined }>([
+		{ credential: {}, status: words('headers.x-event'), field: undefined },
+		{
+			credential: { senderCheck: 'secretHeader' },
+			status: words('headers.x-event'),
+			field: undefined,
+		},
+		{ credential: BODY_IS_SIGNED, status: words('data.headers.x'), field: undefined },
+		{ credential: BODY_IS_SIGNED, status: words('a\nheaders.x-event'), field: 'statusField' },
+		{ credential: BODY_IS_SIGNED, status: words('postback.Headers.a'), field: 'statusField' },
+		{ credential: BODY_IS_SIGNED, status: words('headers[x-event]'), field: 'statusField' },
+		{ credential: BODY_IS_SIGNED, status: words('query.status'), field: 'statusField' },
+		{
+			credential: BODY_IS_SIGNED,
+			status: words('a', { amountField: 'headers.a' }),
+			field: 'amountField',
+		},
+		{ credential: BODY_IS_SIGNED, status: words('a', { idField: 'headers.a' }), field: 'idField' },
+		{
+			credential: BODY_IS_SIGNED,
+			status: words('a', { refundField: 'headers.a' }),
+			field: 'refundField',
+		},
+		{
+			credential: BODY_IS_SIGNED,
+			status: words('a', {
+				required: [
+					{ path: 'live', value: '1' },
+					{ path: 'headers.x-mode', value: 'live' },
+				],
+			}),
+			field: 'requiredValues',
+		},
+		{ credential: WITH_EVENT, status: words('headers.X-Event'), field: undefined },
+		{ credential: WITH_EVENT, status: words('headers.x-other'), field: 'statusField' },
+	])('$status with $credential.signedContent', ({ credential, status, field }) => {
+		const refusal = refusalOf(() => refuseUnsignedFields(credential, status as never));
+		expect(refusal?.field).toBe(field);
+	});
+
+	test('nor does it to a node that names it', () => {
+		const rule = readSenderRule(SIGNED);
+		const match = { field: 'headers.x-event', values: ['paid'] };
+		expect(refusalOf(() => refuseUnsignedMatch(match, rule))).toMatchObject({
+			field: 'matchField',
+			message:
+				'Field (matchField) cannot have "headers.x-event", which reads a header or the query, which the service does not sign: anybody could add it',
+		});
+		refuseUnsignedMatch({ states: ['paid'] }, rule);
+		const ofCharge = words('headers.x-event');
+		const refusal = refusalOf(() => refuseUnsignedMatch({ states: ['paid'] }, rule, ofCharge));
+		expect(refusal).toMatchObject({ field: 'statusField' });
+		const withMode = words('a', { required: [{ path: 'query.live', value: '1' }] });
+		const ofMode = refusalOf(() => refuseUnsignedMatch({ states: ['paid'] }, rule, withMode));
+		expect(ofMode).toMatchObject({ field: 'requiredValues' });
+		refuseUnsignedMatch(match, undefined);
+		refuseUnsignedMatch(match, readSenderRule(WITH_EVENT));
+	});
+});
