@@ -124,7 +124,7 @@ describe('the pages say of the states what the code makes of them', () => {
 			.find((line) => line.startsWith(`| ${first}`)) ?? '';
 
 	test.each([...STATES])('$state', ({ state, isFinal }) => {
-		expect(rowOf('docs/get-paid.md', `\`${state}\``)).not.toBe('');
+		expect(rowOf('docs/after-paid.md', `\`${state}\``)).not.toBe('');
 		expect(rowOf('docs/know-when-paid.md', '`state`')).toContain(`\`${state}\``);
 		const condition = rowOf('docs/know-when-paid.md', '_When Paid or Failed_');
 		expect(condition.includes(`\`${state}\``)).toBe(isFinal);

@@ -146,7 +146,7 @@ describe.each(VERSIONS)('n8n %s, killed and started again', (version) => {
 		expect(data.resultData.runData.After).toHaveLength(1);
 	});
 
-	// n8n 1 answers before it stores: docs/waits.md says so.
+	// n8n 1 answers before it stores: docs/n8n-1.md says so.
 	(version === 'n8n2' ? test : test.skip)('every postback that was acknowledged is stored', () => {
 		const stored = n8n.storedExecutions(trigger.id).join('');
 		expect(stored).not.toBe('');

@@ -244,7 +244,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(grown).toBeLessThan(5 * TOTAL);
 		});
 
-		// Of n8n 2 as it comes: crash.n8n.ts. At once, n8n 1 answers before it stores: docs/waits.md.
+		// Of n8n 2 as it comes: crash.n8n.ts. At once, n8n 1 answers before it stores: docs/n8n-1.md.
 		test('killed half-way, a trigger that answers last has stored every acknowledged one', async () => {
 			const { id, url } = await publishTrigger({ options: { respond: 'lastNode' } });
 			let killing: Promise<void> | undefined;

@@ -51,7 +51,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 	afterEach(() => payments.releaseDatabases());
 
-	// docs/waits.md and docs/scale.md say what n8n 1 does.
+	// docs/n8n-1.md says what n8n 1 does.
 	const testOnN8n2 = version === 'n8n2' ? nightly.test : test.skip;
 	const testOnN8n1 = version === 'n8n1' ? nightly.test : test.skip;
 

@@ -319,7 +319,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	// docs/waits.md says what n8n 1 does.
+	// docs/n8n-1.md says what n8n 1 does.
 	(version === 'n8n2' ? nightly.describe : describe.skip)(
 		"a postback in the last seconds of a limit: n8n's timer for it does not end the wait behind",
 		() => {

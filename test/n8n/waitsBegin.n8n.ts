@@ -281,7 +281,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(itemsOf(await ended(n8n, executionId), 'After')[0]).toHaveProperty('postback');
 	});
 
-	// n8n 1 ends it, without a postback: docs/waits.md says so.
+	// n8n 1 ends it, without a postback: docs/n8n-1.md says so.
 	(version === 'n8n2' ? test : test.skip)(
 		'the end of a sub-workflow that nobody waits for any more ends no wait',
 		async () => {
