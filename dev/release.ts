@@ -45,7 +45,6 @@ export function obstacles(tag: string): string[] {
 		'package.json, author': author.email,
 		'.github/ISSUE_TEMPLATE/config.yml':
 			/https:\S+SECURITY\.md/.exec(read('.github/ISSUE_TEMPLATE/config.yml'))?.[0] ?? 'no address',
-		'SECURITY.md': addressesIn(security),
 		'SECURITY.md, Report a weakness': addressesIn(
 			security.split(/^## /m).find((section) => section.startsWith('Report a weakness')) ?? '',
 		),
