@@ -123,7 +123,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(sent()).toBe(1);
 	});
 
-	test('"Execute previous nodes" in a node that calls a sub-workflow: that pays, and docs/pay-people.md warns', async () => {
+	test('"Execute previous nodes" in a node that calls a sub-workflow: that pays, and docs/own-workflow.md warns', async () => {
 		const payChild = pay('Pay', { amount: 1, external_id: '={{ $json.id }}' });
 		const child = await n8n.importWorkflow(chain('Child', [whenCalled(), payChild]), { payApi });
 		await n8n.activate(child);
