@@ -251,15 +251,16 @@ describe('docs/safety.md', () => {
 			expect(files.filter((file) => inGate.includes(file))).not.toStrictEqual([]);
 		},
 	);
+});
 
-	test.each(['## The outcomes, exactly', '### Retries: the ledger', '## A proxy that repeats'])(
-		'"%s" names the test that holds it',
-		(heading) => {
-			const files = allIn(sectionOf('docs/safety.md', heading), /`(test\/[^`]+\.ts)`/g);
-			expect(files.length).toBeGreaterThan(0);
-			for (const file of files) expect(read(file)).toMatch(/\btest(\.each)?\(/);
-		},
-	);
+test.each([
+	['docs/outcomes.md', '## The outcomes, exactly'],
+	['docs/outcomes.md', '## Retries: the ledger'],
+	['docs/network.md', '## A proxy that repeats'],
+])('%s, "%s" names the test that holds it', (path, heading) => {
+	const files = allIn(sectionOf(path, heading), /`(test\/[^`]+\.ts)`/g);
+	expect(files.length).toBeGreaterThan(0);
+	for (const file of files) expect(read(file)).toMatch(/\btest(\.each)?\(/);
 });
 
 test.each(exampleNames())('examples/%s.json has the sources of its folder', (name) => {

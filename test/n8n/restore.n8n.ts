@@ -11,10 +11,10 @@ import { deliver } from './deliveries';
 import { credentialFor, startN8n, VERSIONS, type Credential } from './nodes';
 
 /*
- * What docs/stored-data.md says under "Restore a backup", done as it stands there: a charge that waits must not
+ * What docs/backups.md says under "Restore a backup", done as it stands there: a charge that waits must not
  * let the payment behind it be made again. Only cancelled in the database, n8n 1 resumed it.
  */
-const PAGE = sectionOf('docs/stored-data.md', '### Restore a backup');
+const PAGE = sectionOf('docs/backups.md', '## Restore a backup');
 const [SQL = ''] = allIn(PAGE, /```sql\s+(.*?)\s+```/gs);
 const COMMANDS = allIn(PAGE, /n8n (\w+:workflow [^`\n]*)/g);
 

@@ -206,7 +206,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	test('after a restore, what the statement has is written as paid: what is gone, and any row', () => {
-		const section = sectionOf('docs/stored-data.md', '### Restore a backup');
+		const section = sectionOf('docs/backups.md', '## Restore a backup');
 		const [sql = ''] = allIn(section, /(INSERT INTO pay_once .*?;)/gs);
 		const ids: string[] = [];
 		/** What becomes of a row that says this outcome, or is gone. */
