@@ -305,7 +305,7 @@ describe('README', () => {
 });
 
 test.each([
-	['test/fields/amount.test.ts', "value: ' 10.50 ',"],
+	['test/fields/amount.test.ts', "{ value: ' 10.50 ', amount: 10.5 },"],
 	['nodes/Pay/fields/amount.ts', "placeholder: 'e.g. 49.90',"],
 ])('the first change of CONTRIBUTING begins at a line of %s that is there once', (file, line) => {
 	expect(read('CONTRIBUTING.md')).toContain(line);

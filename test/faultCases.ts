@@ -19,15 +19,8 @@ const ELSEWHERE = 'elsewhere';
 const NOWHERE = 'https://nowhere.invalid';
 
 export const CASES: FaultCase[] = [
-	{
-		name: 'a host that nobody knows',
-		outcome: 'notSent',
-	},
-	{
-		name: 'a reset after the request',
-		outcome: 'unknown',
-		fault: { kind: 'reset-after-body' },
-	},
+	{ name: 'a host that nobody knows', outcome: 'notSent' },
+	{ name: 'a reset after the request', outcome: 'unknown', fault: { kind: 'reset-after-body' } },
 	// As the only key of an item's json, "error" would have n8n run the node again.
 	{
 		name: '200 with a member "error"',
@@ -35,12 +28,7 @@ export const CASES: FaultCase[] = [
 		statusCode: 200,
 		fault: { kind: 'status', status: 200, body: '{"error":{"message":"x"}}' },
 	},
-	{
-		name: '201',
-		outcome: 'accepted',
-		statusCode: 201,
-		fault: { kind: 'status', status: 201 },
-	},
+	{ name: '201', outcome: 'accepted', statusCode: 201, fault: { kind: 'status', status: 201 } },
 	{
 		name: '302 to another host',
 		outcome: 'unknown',
@@ -53,30 +41,15 @@ export const CASES: FaultCase[] = [
 		statusCode: 307,
 		fault: { kind: 'status', status: 307, location: ELSEWHERE },
 	},
-	{
-		name: '401',
-		outcome: 'rejected',
-		statusCode: 401,
-		fault: { kind: 'status', status: 401 },
-	},
+	{ name: '401', outcome: 'rejected', statusCode: 401, fault: { kind: 'status', status: 401 } },
 	{
 		name: '407 of a proxy',
 		outcome: 'notSent',
 		statusCode: 407,
 		fault: { kind: 'status', status: 407 },
 	},
-	{
-		name: '422',
-		outcome: 'rejected',
-		statusCode: 422,
-		fault: { kind: 'status', status: 422 },
-	},
-	{
-		name: '500',
-		outcome: 'unknown',
-		statusCode: 500,
-		fault: { kind: 'status', status: 500 },
-	},
+	{ name: '422', outcome: 'rejected', statusCode: 422, fault: { kind: 'status', status: 422 } },
+	{ name: '500', outcome: 'unknown', statusCode: 500, fault: { kind: 'status', status: 500 } },
 ];
 
 export interface Faults {

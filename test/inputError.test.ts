@@ -17,21 +17,9 @@ test.each<{ name: string; error: unknown; expected: string }>([
 		error: new InputError('amount', 'Amount is missing', 'Enter a number.'),
 		expected: 'Amount is missing. Enter a number.',
 	},
-	{
-		name: 'any other error',
-		error: new TypeError('no such member'),
-		expected: 'no such member',
-	},
-	{
-		name: 'a text',
-		error: 'it failed',
-		expected: 'it failed',
-	},
-	{
-		name: 'nothing',
-		error: undefined,
-		expected: 'undefined',
-	},
+	{ name: 'any other error', error: new TypeError('no such member'), expected: 'no such member' },
+	{ name: 'a text', error: 'it failed', expected: 'it failed' },
+	{ name: 'nothing', error: undefined, expected: 'undefined' },
 ])('$name in one text', ({ error, expected }) => {
 	expect(inWords(error)).toBe(expected);
 });

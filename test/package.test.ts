@@ -189,14 +189,8 @@ describe('the workflows of GitHub', () => {
 	});
 
 	test.each([
-		{
-			says: 'has passed all security checks',
-			code: 0,
-		},
-		{
-			says: 'has failed security checks',
-			code: 1,
-		},
+		{ says: 'has passed all security checks', code: 0 },
+		{ says: 'has failed security checks', code: 1 },
 	])(
 		'a published package of which the scan says "$says": the step ends with $code',
 		({ says, code }) => {

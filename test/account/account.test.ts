@@ -26,18 +26,9 @@ test('a credential of the document’s own fields: scheme name pay, a pasted tok
 });
 
 test.each([
-	{
-		externalIdHeader: 'Idempotency-Key',
-		expected: 'Idempotency-Key',
-	},
-	{
-		externalIdHeader: ' X-Request-Id\n',
-		expected: 'X-Request-Id',
-	},
-	{
-		externalIdHeader: '',
-		expected: undefined,
-	},
+	{ externalIdHeader: 'Idempotency-Key', expected: 'Idempotency-Key' },
+	{ externalIdHeader: ' X-Request-Id\n', expected: 'X-Request-Id' },
+	{ externalIdHeader: '', expected: undefined },
 ])(
 	'the header for the External ID $externalIdHeader is $expected',
 	({ externalIdHeader, expected }) => {
@@ -92,34 +83,13 @@ test.each(['Authorization', 'Host', 'content-type', 'Proxy-Authorization', 'X-Fo
 );
 
 test.each([
-	{
-		accessToken: 'abc',
-		pasted: 'abc',
-	},
-	{
-		accessToken: ' abc\n',
-		pasted: 'abc',
-	},
-	{
-		accessToken: 'Bearer abc',
-		pasted: 'abc',
-	},
-	{
-		accessToken: 'bearer  abc',
-		pasted: 'abc',
-	},
-	{
-		accessToken: 'Bearerabc',
-		pasted: 'Bearerabc',
-	},
-	{
-		accessToken: 'abcBearer',
-		pasted: 'abcBearer',
-	},
-	{
-		accessToken: 'abcBearer=',
-		pasted: 'abcBearer=',
-	},
+	{ accessToken: 'abc', pasted: 'abc' },
+	{ accessToken: ' abc\n', pasted: 'abc' },
+	{ accessToken: 'Bearer abc', pasted: 'abc' },
+	{ accessToken: 'bearer  abc', pasted: 'abc' },
+	{ accessToken: 'Bearerabc', pasted: 'Bearerabc' },
+	{ accessToken: 'abcBearer', pasted: 'abcBearer' },
+	{ accessToken: 'abcBearer=', pasted: 'abcBearer=' },
 ])('the pasted token $accessToken is sent as $pasted', ({ accessToken, pasted }) => {
 	expect(readAccount({ ...BASE, accessToken }).token).toStrictEqual({ pasted });
 });
@@ -156,11 +126,7 @@ test.each<{ what: string; more: object; expected: object }>([
 		more: { clientId: 42 },
 		expected: { clientId: '42' },
 	},
-	{
-		what: 'scopes with spaces around them',
-		more: { scope: ' a b\n' },
-		expected: { scope: 'a b' },
-	},
+	{ what: 'scopes with spaces around them', more: { scope: ' a b\n' }, expected: { scope: 'a b' } },
 	{
 		what: 'secrets sent in the body, where an ID may have a colon',
 		more: { clientAuthentication: 'body', clientId: 'shop:1' },
@@ -172,16 +138,8 @@ test.each<{ what: string; more: object; expected: object }>([
 });
 
 test.each<{ what: string; credential: object; field: string }>([
-	{
-		what: 'the base URL',
-		credential: BASE,
-		field: 'baseUrl',
-	},
-	{
-		what: 'the token URL',
-		credential: CLIENT,
-		field: 'tokenUrl',
-	},
+	{ what: 'the base URL', credential: BASE, field: 'baseUrl' },
+	{ what: 'the token URL', credential: CLIENT, field: 'tokenUrl' },
 ])('$what: http: is for this machine, or with Allow HTTP', ({ credential, field }) => {
 	const read = (address: string, allowHttp?: boolean) =>
 		readAccount({ ...credential, [field]: address, allowHttp });
@@ -363,18 +321,9 @@ test.each([undefined, 'https://a:b@id.example.com'])(
 
 const PASTED = 'sk-l1ve-t0ken';
 test.each([
-	{
-		where: 'as the base URL',
-		credential: { ...BASE, baseUrl: PASTED },
-	},
-	{
-		where: 'as the base URL, with a colon',
-		credential: { ...BASE, baseUrl: `${PASTED}:x` },
-	},
-	{
-		where: 'as the base URL, behind a colon',
-		credential: { ...BASE, baseUrl: `x:${PASTED}` },
-	},
+	{ where: 'as the base URL', credential: { ...BASE, baseUrl: PASTED } },
+	{ where: 'as the base URL, with a colon', credential: { ...BASE, baseUrl: `${PASTED}:x` } },
+	{ where: 'as the base URL, behind a colon', credential: { ...BASE, baseUrl: `x:${PASTED}` } },
 	{
 		where: 'as the password of the base URL',
 		credential: { ...BASE, baseUrl: `https://a:${PASTED}@example.com` },
@@ -383,26 +332,14 @@ test.each([
 		where: 'in the query of the base URL',
 		credential: { ...BASE, baseUrl: `https://example.com?token=${PASTED}` },
 	},
-	{
-		where: 'as the token URL',
-		credential: { ...CLIENT, tokenUrl: `${PASTED}:x` },
-	},
+	{ where: 'as the token URL', credential: { ...CLIENT, tokenUrl: `${PASTED}:x` } },
 	{
 		where: 'as the scheme name',
 		credential: { ...BASE, describeService: true, schemeName: `${PASTED}/` },
 	},
-	{
-		where: 'with a word behind it',
-		credential: { ...BASE, accessToken: `${PASTED} x` },
-	},
-	{
-		where: 'as the way of authentication',
-		credential: { ...BASE, authentication: PASTED },
-	},
-	{
-		where: 'as the way to send it',
-		credential: { ...CLIENT, clientAuthentication: PASTED },
-	},
+	{ where: 'with a word behind it', credential: { ...BASE, accessToken: `${PASTED} x` } },
+	{ where: 'as the way of authentication', credential: { ...BASE, authentication: PASTED } },
+	{ where: 'as the way to send it', credential: { ...CLIENT, clientAuthentication: PASTED } },
 ])('a secret that was pasted $where is in no error', ({ credential }) => {
 	const { message, advice, field } = refusalOf(() => readAccount(credential))!;
 	expect([message, advice, field].join()).not.toContain(PASTED);
@@ -415,21 +352,13 @@ const handedOver = (saved: Record<string, string | boolean>) =>
 const BY_CLIENT = { baseUrl: 'https://a.example', authentication: 'clientCredentials' };
 const TOKENS = { tokenUrl: 'http://10.0.0.7/token' };
 test.each<{ what: string; saved: Record<string, string>; expected: true | undefined }>([
-	{
-		what: 'an http: address',
-		saved: { baseUrl: 'http://10.0.0.7' },
-		expected: true,
-	},
+	{ what: 'an http: address', saved: { baseUrl: 'http://10.0.0.7' }, expected: true },
 	{
 		what: 'one in capitals, after a space',
 		saved: { baseUrl: ' HTTP://10.0.0.7' },
 		expected: true,
 	},
-	{
-		what: 'an address by expression',
-		saved: { baseUrl: '={{ $vars.address }}' },
-		expected: true,
-	},
+	{ what: 'an address by expression', saved: { baseUrl: '={{ $vars.address }}' }, expected: true },
 	{
 		what: 'an https: address with tokens from an http: one',
 		saved: { ...BY_CLIENT, ...TOKENS },
@@ -440,11 +369,7 @@ test.each<{ what: string; saved: Record<string, string>; expected: true | undefi
 		saved: { baseUrl: 'https://a.example', ...TOKENS },
 		expected: undefined,
 	},
-	{
-		what: 'an https: address',
-		saved: { baseUrl: 'https://a.example' },
-		expected: undefined,
-	},
+	{ what: 'an https: address', saved: { baseUrl: 'https://a.example' }, expected: undefined },
 ])('Allow HTTP for $what: $saved comes as $expected', ({ saved, expected }) => {
 	expect(handedOver({ ...saved, allowHttp: true })?.allowHttp).toBe(expected);
 });

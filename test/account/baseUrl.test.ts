@@ -2,99 +2,42 @@ import { parseBaseUrl, parseSchemeName } from '../../nodes/Pay/account/account';
 import { refusalOf } from '../refusal';
 
 test.each([
-	{
-		given: 'https://api.example.com',
-		used: 'https://api.example.com',
-	},
-	{
-		given: ' https://api.example.com/// ',
-		used: 'https://api.example.com',
-	},
-	{
-		given: 'https://api.example.com/v2/pay/qrcode',
-		used: 'https://api.example.com',
-	},
-	{
-		given: 'https://api.example.com/v2',
-		used: 'https://api.example.com',
-	},
-	{
-		given: 'https://api.example.com/bank/v2/',
-		used: 'https://api.example.com/bank',
-	},
-	{
-		given: 'https://api.example.com/v2/v2/pay/qrcode',
-		used: 'https://api.example.com/v2',
-	},
-	{
-		given: 'https://api.example.com/apiv2',
-		used: 'https://api.example.com/apiv2',
-	},
-	{
-		given: 'https://gw.example.com/v2/tenant',
-		used: 'https://gw.example.com/v2/tenant',
-	},
+	{ given: 'https://api.example.com', used: 'https://api.example.com' },
+	{ given: ' https://api.example.com/// ', used: 'https://api.example.com' },
+	{ given: 'https://api.example.com/v2/pay/qrcode', used: 'https://api.example.com' },
+	{ given: 'https://api.example.com/v2', used: 'https://api.example.com' },
+	{ given: 'https://api.example.com/bank/v2/', used: 'https://api.example.com/bank' },
+	{ given: 'https://api.example.com/v2/v2/pay/qrcode', used: 'https://api.example.com/v2' },
+	{ given: 'https://api.example.com/apiv2', used: 'https://api.example.com/apiv2' },
+	{ given: 'https://gw.example.com/v2/tenant', used: 'https://gw.example.com/v2/tenant' },
 	{
 		given: 'https://gw.example.com/v2/tenant/v2/pay/qrcode',
 		used: 'https://gw.example.com/v2/tenant',
 	},
-	{
-		given: 'https://api.example.com/bank/v2/pay/payment/',
-		used: 'https://api.example.com/bank',
-	},
-	{
-		given: 'https://api.example.com:8443/v20',
-		used: 'https://api.example.com:8443/v20',
-	},
-	{
-		given: 'http://localhost:8787',
-		used: 'http://localhost:8787',
-	},
-	{
-		given: 'http://127.0.0.1:8787/',
-		used: 'http://127.0.0.1:8787',
-	},
-	{
-		given: 'http://127.100.20.255',
-		used: 'http://127.100.20.255',
-	},
-	{
-		given: 'http://pay.localhost',
-		used: 'http://pay.localhost',
-	},
+	{ given: 'https://api.example.com/bank/v2/pay/payment/', used: 'https://api.example.com/bank' },
+	{ given: 'https://api.example.com:8443/v20', used: 'https://api.example.com:8443/v20' },
+	{ given: 'http://localhost:8787', used: 'http://localhost:8787' },
+	{ given: 'http://127.0.0.1:8787/', used: 'http://127.0.0.1:8787' },
+	{ given: 'http://127.100.20.255', used: 'http://127.100.20.255' },
+	{ given: 'http://pay.localhost', used: 'http://pay.localhost' },
 	{
 		given: 'https://api.example.com/v2/pay/qrcode/more',
 		used: 'https://api.example.com/v2/pay/qrcode/more',
 	},
-	{
-		given: 'http://[::1]:8787',
-		used: 'http://[::1]:8787',
-	},
+	{ given: 'http://[::1]:8787', used: 'http://[::1]:8787' },
 ])('$given is used as $used', ({ given, used }) => {
 	expect(parseBaseUrl(given, false, 'pay')).toBe(used);
 });
 
 test.each([
-	{
-		given: '',
-		why: 'The Base URL of the Pay API credential is empty',
-	},
-	{
-		given: ' \n',
-		why: 'The Base URL of the Pay API credential is empty',
-	},
-	{
-		given: undefined,
-		why: 'The Base URL of the Pay API credential is empty',
-	},
+	{ given: '', why: 'The Base URL of the Pay API credential is empty' },
+	{ given: ' \n', why: 'The Base URL of the Pay API credential is empty' },
+	{ given: undefined, why: 'The Base URL of the Pay API credential is empty' },
 	{
 		given: 'api.example.com',
 		why: 'The Base URL of the Pay API credential must be an absolute URL',
 	},
-	{
-		given: '/v2/pay',
-		why: 'The Base URL of the Pay API credential must be an absolute URL',
-	},
+	{ given: '/v2/pay', why: 'The Base URL of the Pay API credential must be an absolute URL' },
 	{
 		given: 'ftp://api.example.com',
 		why: 'The Base URL of the Pay API credential must start with https://',
@@ -155,16 +98,8 @@ test('http: to another host needs the person to allow it', () => {
 });
 
 test.each([
-	{
-		given: 'https://api.example.com/v2/other/qrcode',
-		schemeName: 'pay',
-		right: 'other',
-	},
-	{
-		given: 'https://api.example.com/v2/pay/payment',
-		schemeName: 'other',
-		right: 'pay',
-	},
+	{ given: 'https://api.example.com/v2/other/qrcode', schemeName: 'pay', right: 'other' },
+	{ given: 'https://api.example.com/v2/pay/payment', schemeName: 'other', right: 'pay' },
 ])(
 	'$given with the scheme name $schemeName says to enter $right',
 	({ given, schemeName, right }) => {
@@ -179,18 +114,9 @@ test.each([
 );
 
 test.each([
-	{
-		given: undefined,
-		used: 'pay',
-	},
-	{
-		given: 'pay',
-		used: 'pay',
-	},
-	{
-		given: ' other-1 ',
-		used: 'other-1',
-	},
+	{ given: undefined, used: 'pay' },
+	{ given: 'pay', used: 'pay' },
+	{ given: ' other-1 ', used: 'other-1' },
 ])('the scheme name $given is $used', ({ given, used }) => {
 	expect(parseSchemeName(given)).toBe(used);
 });

@@ -9,14 +9,8 @@ const limitsOf = (fields: object, unresolved = {}) =>
 	readLimits({ limitPayments: true, ...fields }, { ...fields, ...unresolved });
 
 test.each<{ name: string; fields: object }>([
-	{
-		name: 'nothing is said',
-		fields: {},
-	},
-	{
-		name: 'they are off',
-		fields: { limitPayments: false, highestPayment: 'no amount' },
-	},
+	{ name: 'nothing is said', fields: {} },
+	{ name: 'they are off', fields: { limitPayments: false, highestPayment: 'no amount' } },
 ])('there are no limits where $name', ({ fields }) => {
 	expect(readLimits({ highestSum: 'no amount', ...fields }, undefined)).toStrictEqual({});
 });
@@ -47,11 +41,7 @@ test.each([
 		onlyRecipients: 'email  a@example.com',
 		expected: ['email a@example.com', 'email  a@example.com'],
 	},
-	{
-		name: 'a number',
-		onlyRecipients: 12345678,
-		expected: ['12345678'],
-	},
+	{ name: 'a number', onlyRecipients: 12345678, expected: ['12345678'] },
 ])('the recipients that may be paid: $name', ({ onlyRecipients, expected }) => {
 	expect(limitsOf({ onlyRecipients })).toMatchObject({ onlyRecipients: new Set(expected) });
 });
@@ -104,12 +94,7 @@ test.each<{ name: string; fields: object; unresolved: object; field: string }>([
 		unresolved: {},
 		field: 'highestPayment',
 	},
-	{
-		name: 'a sum of 0',
-		fields: { highestSum: '0' },
-		unresolved: {},
-		field: 'highestSum',
-	},
+	{ name: 'a sum of 0', fields: { highestSum: '0' }, unresolved: {}, field: 'highestSum' },
 	{
 		name: 'an amount that an expression leaves empty',
 		fields: { highestPayment: '', highestSum: 5 },

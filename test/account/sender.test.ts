@@ -43,38 +43,17 @@ afterEach(() => jest.restoreAllMocks());
 
 describe('a genuine signature is taken', () => {
 	test.each<{ what: string; header: string }>([
-		{
-			what: 'hexadecimal',
-			header: mac('hex'),
-		},
-		{
-			what: 'hexadecimal in capitals',
-			header: mac('hex').toUpperCase(),
-		},
-		{
-			what: 'base64',
-			header: mac('base64'),
-		},
-		{
-			what: 'base64url',
-			header: mac('base64url'),
-		},
-		{
-			what: 'with a prefix',
-			header: `sha256=${mac('hex')}`,
-		},
-		{
-			what: 'base64 with a prefix',
-			header: `v1=${mac('base64')}`,
-		},
+		{ what: 'hexadecimal', header: mac('hex') },
+		{ what: 'hexadecimal in capitals', header: mac('hex').toUpperCase() },
+		{ what: 'base64', header: mac('base64') },
+		{ what: 'base64url', header: mac('base64url') },
+		{ what: 'with a prefix', header: `sha256=${mac('hex')}` },
+		{ what: 'base64 with a prefix', header: `v1=${mac('base64')}` },
 		{
 			what: 'among others',
 			header: `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`,
 		},
-		{
-			what: 'with a time beside it',
-			header: `t=${SECONDS},v1=${mac('hex')}`,
-		},
+		{ what: 'with a time beside it', header: `t=${SECONDS},v1=${mac('hex')}` },
 	])('$what', ({ header }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBeUndefined();
 	});
@@ -96,26 +75,11 @@ describe('a genuine signature is taken', () => {
 	});
 
 	test.each([
-		{
-			what: 'seconds',
-			time: SECONDS,
-		},
-		{
-			what: 'milliseconds',
-			time: String(NOW),
-		},
-		{
-			what: 'ISO 8601',
-			time: '2026-11-25T12:00:00Z',
-		},
-		{
-			what: 'five minutes ago',
-			time: String(NOW / 1000 - 300),
-		},
-		{
-			what: 'in five minutes',
-			time: String(NOW / 1000 + 300),
-		},
+		{ what: 'seconds', time: SECONDS },
+		{ what: 'milliseconds', time: String(NOW) },
+		{ what: 'ISO 8601', time: '2026-11-25T12:00:00Z' },
+		{ what: 'five minutes ago', time: String(NOW / 1000 - 300) },
+		{ what: 'in five minutes', time: String(NOW / 1000 + 300) },
 	])('with a time: $what', ({ time }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBeUndefined();
@@ -131,11 +95,7 @@ describe('a genuine signature is taken', () => {
 describe('anything else is refused', () => {
 	const NONE = 'the header x-signature holds no signature of this body';
 	test.each<{ what: string; headers: Record<string, unknown>; fault: string }>([
-		{
-			what: 'no header',
-			headers: {},
-			fault: 'the header x-signature is missing',
-		},
+		{ what: 'no header', headers: {}, fault: 'the header x-signature is missing' },
 		{
 			what: 'an empty one',
 			headers: { 'x-signature': ' ' },
@@ -151,26 +111,10 @@ describe('anything else is refused', () => {
 			headers: { 'x-signature': mac('hex', { body: Buffer.from('x') }) },
 			fault: NONE,
 		},
-		{
-			what: 'half a signature',
-			headers: { 'x-signature': mac('hex').slice(0, 32) },
-			fault: NONE,
-		},
-		{
-			what: 'more than a signature',
-			headers: { 'x-signature': `${mac('hex')}00` },
-			fault: NONE,
-		},
-		{
-			what: 'no signature',
-			headers: { 'x-signature': 'sha256=' },
-			fault: NONE,
-		},
-		{
-			what: 'zeros',
-			headers: { 'x-signature': '0'.repeat(64) },
-			fault: NONE,
-		},
+		{ what: 'half a signature', headers: { 'x-signature': mac('hex').slice(0, 32) }, fault: NONE },
+		{ what: 'more than a signature', headers: { 'x-signature': `${mac('hex')}00` }, fault: NONE },
+		{ what: 'no signature', headers: { 'x-signature': 'sha256=' }, fault: NONE },
+		{ what: 'zeros', headers: { 'x-signature': '0'.repeat(64) }, fault: NONE },
 		{
 			what: 'the right one behind too many',
 			headers: { 'x-signature': `${'a '.repeat(20)}${mac('hex')}` },
@@ -182,26 +126,10 @@ describe('anything else is refused', () => {
 
 	const OLD = 'the time in the header x-timestamp is not now';
 	test.each<{ what: string; time: string | undefined; fault: string }>([
-		{
-			what: 'no time',
-			time: undefined,
-			fault: 'the header x-timestamp is missing',
-		},
-		{
-			what: 'a time of before',
-			time: String(NOW / 1000 - 301),
-			fault: OLD,
-		},
-		{
-			what: 'a time to come',
-			time: String(NOW / 1000 + 301),
-			fault: OLD,
-		},
-		{
-			what: 'no time at all',
-			time: 'yesterday',
-			fault: OLD,
-		},
+		{ what: 'no time', time: undefined, fault: 'the header x-timestamp is missing' },
+		{ what: 'a time of before', time: String(NOW / 1000 - 301), fault: OLD },
+		{ what: 'a time to come', time: String(NOW / 1000 + 301), fault: OLD },
+		{ what: 'no time at all', time: 'yesterday', fault: OLD },
 	])('$what', ({ time, fault }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBe(fault);
@@ -243,38 +171,14 @@ test('spaces around the secret of a signature do not count', () => {
 });
 
 test.each<{ credential: PayCredential; field: string }>([
-	{
-		credential: { senderCheck: 'yes' },
-		field: 'senderCheck',
-	},
-	{
-		credential: { ...SIGNED, signatureSecret: '' },
-		field: 'signatureSecret',
-	},
-	{
-		credential: { ...SIGNED, signatureSecret: undefined },
-		field: 'signatureSecret',
-	},
-	{
-		credential: { ...SIGNED, signatureHeader: '' },
-		field: 'signatureHeader',
-	},
-	{
-		credential: { ...SIGNED, signatureHeader: 'X-Signature:' },
-		field: 'signatureHeader',
-	},
-	{
-		credential: { ...SIGNED, signatureAlgorithm: 'md5' },
-		field: 'signatureAlgorithm',
-	},
-	{
-		credential: { ...SIGNED, signedContent: 'url' },
-		field: 'signedContent',
-	},
-	{
-		credential: { ...TIMED, timestampHeader: '' },
-		field: 'timestampHeader',
-	},
+	{ credential: { senderCheck: 'yes' }, field: 'senderCheck' },
+	{ credential: { ...SIGNED, signatureSecret: '' }, field: 'signatureSecret' },
+	{ credential: { ...SIGNED, signatureSecret: undefined }, field: 'signatureSecret' },
+	{ credential: { ...SIGNED, signatureHeader: '' }, field: 'signatureHeader' },
+	{ credential: { ...SIGNED, signatureHeader: 'X-Signature:' }, field: 'signatureHeader' },
+	{ credential: { ...SIGNED, signatureAlgorithm: 'md5' }, field: 'signatureAlgorithm' },
+	{ credential: { ...SIGNED, signedContent: 'url' }, field: 'signedContent' },
+	{ credential: { ...TIMED, timestampHeader: '' }, field: 'timestampHeader' },
 ])(
 	'$credential is refused, by the name of its field and without the secret',
 	({ credential, field }) => {
@@ -299,30 +203,16 @@ describe('a time whose point was moved into the body', () => {
 		faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time }, Buffer.from(body));
 
 	test.each([
-		{
-			whole: '2026-11-25T12:00:00.921Z',
-			time: '2026-11-25T12:00:00',
-			rest: '921Z.{"a":1}',
-		},
-		{
-			whole: `${SECONDS}.921`,
-			time: SECONDS,
-			rest: '921.{"a":1}',
-		},
+		{ whole: '2026-11-25T12:00:00.921Z', time: '2026-11-25T12:00:00', rest: '921Z.{"a":1}' },
+		{ whole: `${SECONDS}.921`, time: SECONDS, rest: '921.{"a":1}' },
 	])('$whole is refused', ({ whole, time, rest }) => {
 		expect(faultAt(time, rest, signed(whole, '{"a":1}'))).toBeDefined();
 	});
 
 	test.each([
-		{
-			time: '2026-11-25T12:00:00.921Z',
-		},
-		{
-			time: '2026-11-25T09:00:00-03:00',
-		},
-		{
-			time: 'Wed, 25 Nov 2026 12:00:00 GMT',
-		},
+		{ time: '2026-11-25T12:00:00.921Z' },
+		{ time: '2026-11-25T09:00:00-03:00' },
+		{ time: 'Wed, 25 Nov 2026 12:00:00 GMT' },
 	])('a whole one is taken: $time', ({ time }) => {
 		expect(faultAt(time, '{"a":1}', signed(time, '{"a":1}'))).toBeUndefined();
 	});

@@ -70,10 +70,7 @@ describe('a genuine notification is taken', () => {
 				'webhook-signature': `v1,${mac('x')} v1a,abcd v2,x ${SIGNATURE} v1,`,
 			},
 		},
-		{
-			what: 'of five minutes ago',
-			headers: headersOf({ time: SECONDS - 300 }),
-		},
+		{ what: 'of five minutes ago', headers: headersOf({ time: SECONDS - 300 }) },
 		{
 			what: 'whose other set is empty',
 			headers: { ...headersOf({ prefix: 'svix' }), 'webhook-signature': ' ' },

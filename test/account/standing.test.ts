@@ -171,26 +171,10 @@ test('of refusals that come together the first stays', async () => {
 });
 
 test.each<{ name: string; other: object; expected: boolean }>([
-	{
-		name: 'the same address, scheme and token',
-		other: {},
-		expected: false,
-	},
-	{
-		name: 'another address',
-		other: { baseUrl: 'https://other.example' },
-		expected: true,
-	},
-	{
-		name: 'another scheme',
-		other: { schemeName: 'other' },
-		expected: true,
-	},
-	{
-		name: 'another token',
-		other: { token: { pasted: 'another token' } },
-		expected: true,
-	},
+	{ name: 'the same address, scheme and token', other: {}, expected: false },
+	{ name: 'another address', other: { baseUrl: 'https://other.example' }, expected: true },
+	{ name: 'another scheme', other: { schemeName: 'other' }, expected: true },
+	{ name: 'another token', other: { token: { pasted: 'another token' } }, expected: true },
 ])(
 	'an account with $name is asked although this one was refused: $expected',
 	async ({ other, expected }) => {

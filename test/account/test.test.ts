@@ -103,12 +103,7 @@ const USE_HTTPS =
 const OF_HAPROXY =
 	'<html><body><h1>503 Service Unavailable</h1>\nNo server is available.\n</body></html>\n';
 test.each([
-	{
-		what: 'plain HTTP at a port of HTTPS',
-		code: 400,
-		body: ON_HTTPS,
-		words: USE_HTTPS,
-	},
+	{ what: 'plain HTTP at a port of HTTPS', code: 400, body: ON_HTTPS, words: USE_HTTPS },
 	{
 		what: 'a page of HAProxy',
 		code: 503,
@@ -144,16 +139,8 @@ const UNREGISTERED = '{"message":"The requested webhook \\"POST v2\\" is not reg
 const LOGIN = { body: '<html><title>Log in</title>', contentType: 'text/html' };
 const NO_PAGE = { body: '{}', contentType: 'text/html' };
 test.each<{ what: string; fault: Fault; expected: string }>([
-	{
-		what: '422',
-		fault: status(422),
-		expected: OK,
-	},
-	{
-		what: '200',
-		fault: status(200),
-		expected: OK,
-	},
+	{ what: '422', fault: status(422), expected: OK },
+	{ what: '200', fault: status(200), expected: OK },
 	{
 		what: '401',
 		fault: status(401),
@@ -189,11 +176,7 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		fault: status(407),
 		expected: 'Error: A proxy on the way asks for its own password (HTTP 407)',
 	},
-	{
-		what: '499',
-		fault: status(499),
-		expected: 'Error: The service is failing (HTTP 499)',
-	},
+	{ what: '499', fault: status(499), expected: 'Error: The service is failing (HTTP 499)' },
 	{
 		what: '429',
 		fault: status(429),
@@ -214,11 +197,7 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		fault: status(399),
 		expected: 'Error: The service redirects elsewhere (HTTP 399): the Base URL is wrong',
 	},
-	{
-		what: '500',
-		fault: status(500),
-		expected: 'Error: The service is failing (HTTP 500)',
-	},
+	{ what: '500', fault: status(500), expected: 'Error: The service is failing (HTTP 500)' },
 	{
 		what: 'a page',
 		fault: status(200, LOGIN),
@@ -236,11 +215,7 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		expected:
 			"Error: The response is a web page (HTTP 400), not a service's: the Base URL is wrong",
 	},
-	{
-		what: 'JSON as a page',
-		fault: status(400, NO_PAGE),
-		expected: OK,
-	},
+	{ what: 'JSON as a page', fault: status(400, NO_PAGE), expected: OK },
 	{
 		what: 'JSON that quotes a page',
 		fault: status(400, { body: '{"not":"<html>"}' }),

@@ -80,22 +80,10 @@ describe('one token for all who ask', () => {
 	});
 
 	test.each<{ what: string; other: Partial<ClientCredentials> }>([
-		{
-			what: 'the address',
-			other: { tokenUrl: 'https://id.example.com/other' },
-		},
-		{
-			what: 'the secret',
-			other: { clientSecret: 'other' },
-		},
-		{
-			what: 'the scope',
-			other: { scope: 'other' },
-		},
-		{
-			what: 'how it authenticates',
-			other: { sendIn: 'body' },
-		},
+		{ what: 'the address', other: { tokenUrl: 'https://id.example.com/other' } },
+		{ what: 'the secret', other: { clientSecret: 'other' } },
+		{ what: 'the scope', other: { scope: 'other' } },
+		{ what: 'how it authenticates', other: { sendIn: 'body' } },
 	])(
 		'$what alone makes it another credential, with a token of its own',
 		async ({ what, other }) => {
@@ -275,18 +263,9 @@ describe('failures', () => {
 	);
 
 	test.each<{ what: string; members: object }>([
-		{
-			what: 'access_token',
-			members: { access_token: 't-1' },
-		},
-		{
-			what: 'accessToken',
-			members: { accessToken: 't-1' },
-		},
-		{
-			what: 'access_token within data',
-			members: { success: true, data: { access_token: 't-1' } },
-		},
+		{ what: 'access_token', members: { access_token: 't-1' } },
+		{ what: 'accessToken', members: { accessToken: 't-1' } },
+		{ what: 'access_token within data', members: { success: true, data: { access_token: 't-1' } } },
 		{
 			what: 'accessToken within data',
 			members: { data: { accessToken: 't-1', expires_in: 3600 } },
@@ -302,21 +281,13 @@ describe('failures', () => {
 			body: { error: 'x', error_description: 'Send JSON' },
 			words: '"Send JSON"',
 		},
-		{
-			what: 'message',
-			body: { message: ' Send\nJSON ' },
-			words: '"Send JSON"',
-		},
+		{ what: 'message', body: { message: ' Send\nJSON ' }, words: '"Send JSON"' },
 		{
 			what: 'a message within error',
 			body: { error: { code: 7, message: 'Send JSON' } },
 			words: '"Send JSON"',
 		},
-		{
-			what: 'text',
-			body: 'Send JSON',
-			words: '"Send JSON"',
-		},
+		{ what: 'text', body: 'Send JSON', words: '"Send JSON"' },
 		{
 			what: 'what may be a token',
 			body: { message: 'No eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9' },

@@ -168,22 +168,10 @@ describe('whose account an item is sent with', () => {
 			return getParameterValue(fields);
 		}) as GetDecrypted;
 	test.each<{ n8n: string; context: RunOptions['context'] }>([
-		{
-			n8n: 'gives it',
-			context: undefined,
-		},
-		{
-			n8n: 'has no way to it',
-			context: () => ({ additionalData: undefined }) as object,
-		},
-		{
-			n8n: 'has no function for it',
-			context: helper(undefined),
-		},
-		{
-			n8n: 'throws',
-			context: helper(async () => await Promise.reject(new Error('not here'))),
-		},
+		{ n8n: 'gives it', context: undefined },
+		{ n8n: 'has no way to it', context: () => ({ additionalData: undefined }) as object },
+		{ n8n: 'has no function for it', context: helper(undefined) },
+		{ n8n: 'throws', context: helper(async () => await Promise.reject(new Error('not here'))) },
 		{
 			n8n: 'resolves it in another way',
 			context: helper(async () => ({ accessToken: 'token-0' })),
@@ -192,10 +180,7 @@ describe('whose account an item is sent with', () => {
 			n8n: 'gives another one',
 			context: helper(handsOver({ accessToken: 'token-0', baseUrl: 'https://b.c' })),
 		},
-		{
-			n8n: 'gives a part of it',
-			context: helper(handsOver({})),
-		},
+		{ n8n: 'gives a part of it', context: helper(handsOver({})) },
 	])('each item has its own account where n8n, asked for its text, $n8n', async ({ context }) => {
 		const items = itemsFor(...ids(3));
 		const accessToken = '={{ "token-" + ($itemIndex === 1 ? 1 : 0) }}';
@@ -241,11 +226,7 @@ describe('whose account an item is sent with', () => {
 	});
 
 	test.each<{ when: string; credential: IDataObject; expected: number }>([
-		{
-			when: 'once without an expression',
-			credential: { accessToken: 'token' },
-			expected: 1,
-		},
+		{ when: 'once without an expression', credential: { accessToken: 'token' }, expected: 1 },
 		{
 			when: 'for each item with one in any field',
 			credential: { postbackUrl: '={{ "" }}' },
@@ -310,11 +291,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		wrong: () => Pick<Partial<RunOptions>, 'credential' | 'parameters'>;
 		field: string;
 	}>([
-		{
-			what: 'no base URL',
-			wrong: account({ baseUrl: '' }),
-			field: 'baseUrl',
-		},
+		{ what: 'no base URL', wrong: account({ baseUrl: '' }), field: 'baseUrl' },
 		{
 			what: 'a token URL where nobody is',
 			wrong: tokens({ tokenUrl: 'http://127.0.0.1:1/' }),
@@ -325,16 +302,8 @@ describe('wrong configurations end before a payment is sent, and name the field'
 			wrong: tokens({ clientSecret: 'wrong' }),
 			field: 'clientSecret',
 		},
-		{
-			what: 'a batch of none',
-			wrong: parameter({ options: batches(0) }),
-			field: 'batchSize',
-		},
-		{
-			what: 'a decimal comma',
-			wrong: parameter({ amount: '10,50' }),
-			field: 'amount',
-		},
+		{ what: 'a batch of none', wrong: parameter({ options: batches(0) }), field: 'batchSize' },
+		{ what: 'a decimal comma', wrong: parameter({ amount: '10,50' }), field: 'amount' },
 	])('$what', async ({ wrong, field }) => {
 		const items = itemsFor(...ids(3));
 		const { credential, parameters } = wrong();
@@ -390,16 +359,8 @@ describe('a response that does not confirm (Result Field)', () => {
 	const words = { ...field('code', '200'), rejectedValues: '402\nlimit_exceeded' };
 
 	test.each([
-		{
-			what: 'a 200 that says "no funds"',
-			status: 200,
-			body: '{"code":402,"message":"no funds"}',
-		},
-		{
-			what: 'a 409 that says "above your limit"',
-			status: 409,
-			body: '{"code":"LIMIT_EXCEEDED"}',
-		},
+		{ what: 'a 200 that says "no funds"', status: 200, body: '{"code":402,"message":"no funds"}' },
+		{ what: 'a 409 that says "above your limit"', status: 409, body: '{"code":"LIMIT_EXCEEDED"}' },
 	])('$what: rejected, so it may be sent again', async ({ status, body }) => {
 		sandbox.faultFor = () => ({ kind: 'status', status, body });
 		const [items, more] = [itemsFor('a'), { credential: words }];
@@ -432,14 +393,8 @@ describe('an account that is refused is asked once', () => {
 	const fresh = () => ({ accessToken: randomUUID() });
 
 	test.each([
-		{
-			what: 'payments',
-			parameters: {},
-		},
-		{
-			what: 'QR codes',
-			parameters: CHARGE,
-		},
+		{ what: 'payments', parameters: {} },
+		{ what: 'QR codes', parameters: CHARGE },
 	])('30 $what with a token that has expired', async ({ parameters }) => {
 		sandbox.faultFor = refuse;
 		const run = await pay(THIRTY, { credential: fresh(), parameters, settings: CONTINUE });

@@ -99,14 +99,8 @@ describe('the memory of payments', () => {
 	});
 
 	test.each<{ what: string; thrown: unknown }>([
-		{
-			what: 'an error',
-			thrown: new Error('database is locked'),
-		},
-		{
-			what: 'what is no error',
-			thrown: 'database is locked',
-		},
+		{ what: 'an error', thrown: new Error('database is locked') },
+		{ what: 'what is no error', thrown: 'database is locked' },
 	])('that throws $what lets no payment pass', async ({ thrown }) => {
 		storeHooks.before = async () => await Promise.reject(thrown as Error);
 		const run = await pay(itemsFor('b'));
@@ -175,14 +169,8 @@ describe('what was accepted is never hidden', () => {
 	});
 
 	test.each<{ what: string; context: (context: IExecuteFunctions) => Partial<IExecuteFunctions> }>([
-		{
-			what: 'fails to show hints',
-			context: () => ({ addExecutionHints: () => void fail() }),
-		},
-		{
-			what: 'fails to highlight',
-			context: () => ({ customData: { set: fail } }) as never,
-		},
+		{ what: 'fails to show hints', context: () => ({ addExecutionHints: () => void fail() }) },
+		{ what: 'fails to highlight', context: () => ({ customData: { set: fail } }) as never },
 	])('an n8n that $what still hears "accepted"', async ({ context }) => {
 		// Without a key of the recipient there is a hint to show.
 		const run = await pay(itemsFor('a'), { context });
@@ -205,16 +193,8 @@ describe('a re-run', () => {
 	const to = (key: string) => ({ creditParty: { key } });
 
 	test.each<{ what: string; first: IDataObject; second: IDataObject }>([
-		{
-			what: 'another recipient',
-			first: to('wrong'),
-			second: to('right'),
-		},
-		{
-			what: 'another amount',
-			first: {},
-			second: { amount: 7 },
-		},
+		{ what: 'another recipient', first: to('wrong'), second: to('right') },
+		{ what: 'another amount', first: {}, second: { amount: 7 } },
 		{
 			what: 'another additional member',
 			first: {},
@@ -238,10 +218,7 @@ describe('a re-run', () => {
 
 	const client = { authentication: 'clientCredentials', clientId: 'b', clientSecret: 's' };
 	test.each<{ what: string; credential: (other: Sandbox) => IDataObject }>([
-		{
-			what: 'at another address',
-			credential: ({ url }) => ({ baseUrl: url }),
-		},
+		{ what: 'at another address', credential: ({ url }) => ({ baseUrl: url }) },
 		{
 			what: 'under another scheme name',
 			credential: () => ({ describeService: true, schemeName: 'fast' }),

@@ -120,14 +120,8 @@ describe('what goes over the wire', () => {
 	});
 
 	test.each([
-		{
-			kind: 'qrCode',
-			path: 'qrcode',
-		},
-		{
-			kind: 'payment',
-			path: 'payment',
-		},
+		{ kind: 'qrCode', path: 'qrcode' },
+		{ kind: 'payment', path: 'payment' },
 	] as const)(
 		'with a secret every postback URL of a $kind goes out signed, and proves what it is about',
 		async ({ kind, path }) => {
@@ -299,11 +293,7 @@ describe('the QR image', () => {
 
 	// What is recognized, and what a hint says: test/qr/payload.test.ts.
 	test.each([
-		{
-			what: 'nothing to draw',
-			body: '{"id":"1"}',
-			qrCodePath: '',
-		},
+		{ what: 'nothing to draw', body: '{"id":"1"}', qrCodePath: '' },
 		{
 			what: 'a payload too long',
 			body: JSON.stringify({ id: 'z'.repeat(5000) }),

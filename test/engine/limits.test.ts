@@ -125,11 +125,7 @@ test.each([
 );
 
 test.each<{ name: string; limits: IDataObject; field: string }>([
-	{
-		name: '1.000',
-		limits: { highestSum: '1.000' },
-		field: 'highestSum',
-	},
+	{ name: '1.000', limits: { highestSum: '1.000' }, field: 'highestSum' },
 	{
 		name: 'an expression that finds nothing',
 		limits: { highestPayment: '={{ $json.no }}' },

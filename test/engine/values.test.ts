@@ -44,16 +44,8 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		parameters: to('={{ $json.to }}'),
 		field: 'creditParty',
 	},
-	{
-		what: 'a recipient as one expression of nothing',
-		parameters: to(NOPE),
-		field: 'creditParty',
-	},
-	{
-		what: 'a recipient with another member',
-		parameters: to({ Key: 'ana' }),
-		field: 'creditParty',
-	},
+	{ what: 'a recipient as one expression of nothing', parameters: to(NOPE), field: 'creditParty' },
+	{ what: 'a recipient with another member', parameters: to({ Key: 'ana' }), field: 'creditParty' },
 	{
 		what: 'options as one expression',
 		parameters: { options: '={{ { timeout: 9 } }}' },
@@ -84,11 +76,7 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		parameters: fields({ recipient: [NOPE] }),
 		field: 'split',
 	},
-	{
-		what: 'a split without recipients',
-		parameters: fields({}),
-		field: 'split',
-	},
+	{ what: 'a split without recipients', parameters: fields({}), field: 'split' },
 	{
 		what: 'a username of nothing',
 		parameters: shared({ username: NOPE }),
@@ -99,16 +87,8 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		parameters: qr({ specifySplit: NOPE }),
 		field: 'specifySplit',
 	},
-	{
-		what: 'split JSON of nothing',
-		parameters: json(NOPE),
-		field: 'splitJson',
-	},
-	{
-		what: 'additional members of nothing',
-		parameters: extra(NOPE),
-		field: 'additionalMembers',
-	},
+	{ what: 'split JSON of nothing', parameters: json(NOPE), field: 'splitJson' },
+	{ what: 'additional members of nothing', parameters: extra(NOPE), field: 'additionalMembers' },
 	{
 		what: 'additional members of null',
 		parameters: extra('={{ $json.nul }}'),
@@ -144,11 +124,7 @@ test.each<{ what: string; parameters: IDataObject; field: string }>([
 		parameters: extra('{ "a": "{{ $json.orderId }}" }'),
 		field: 'additionalMembers',
 	},
-	{
-		what: 'a time-out of nothing',
-		parameters: { options: { timeout: NOPE } },
-		field: 'timeout',
-	},
+	{ what: 'a time-out of nothing', parameters: { options: { timeout: NOPE } }, field: 'timeout' },
 ])('$what is refused, and nothing is sent', async ({ parameters, field }) => {
 	const { error, sent } = await valuesOf(parameters);
 	expect(sent).toBeUndefined();
@@ -224,11 +200,7 @@ test.each<{ what: string; parameters: IDataObject; expected: IDataObject }>([
 		parameters: extra('={{ { on: new Date(0) } }}'),
 		expected: { ...RECIPIENT, on: '1970-01-01T00:00:00.000Z' },
 	},
-	{
-		what: 'no additional members',
-		parameters: extra(''),
-		expected: RECIPIENT,
-	},
+	{ what: 'no additional members', parameters: extra(''), expected: RECIPIENT },
 ])('$what arrives', async ({ parameters, expected }) => {
 	expect((await valuesOf(parameters)).sent).toStrictEqual({
 		amount: 5,

@@ -81,14 +81,8 @@ test('waits at most as long as its limit says', async () => {
 });
 
 test.each<{ what: string; parameters: IDataObject }>([
-	{
-		what: 'without a limit',
-		parameters: {},
-	},
-	{
-		what: 'with one beyond the end of time',
-		parameters: limited(1e15, 'days'),
-	},
+	{ what: 'without a limit', parameters: {} },
+	{ what: 'with one beyond the end of time', parameters: limited(1e15, 'days') },
 ])('$what it waits until a postback comes', async ({ parameters }) => {
 	expect((await wait(parameters)).till).toStrictEqual([WAIT_INDEFINITELY]);
 });
@@ -126,31 +120,19 @@ test.each<{
 		field: 'external_id',
 		more: { items: [{ external_id: 'a' }, { external_id: 'b' }] },
 	},
-	{
-		what: 'for no identifier',
-		parameters: { external_id: '={{ "" }}' },
-		field: 'external_id',
-	},
+	{ what: 'for no identifier', parameters: { external_id: '={{ "" }}' }, field: 'external_id' },
 	{
 		what: 'for a value of no field',
 		parameters: { resumeWhen: 'match', matchField: '={{ "" }}', matchValues: ['paid'] },
 		field: 'matchField',
 	},
-	{
-		what: 'for a word',
-		parameters: limited('five', 'hours'),
-		field: 'resumeAmount',
-	},
+	{ what: 'for a word', parameters: limited('five', 'hours'), field: 'resumeAmount' },
 	{
 		what: 'with a limit of which an expression does not say whether there is one',
 		parameters: { ...limited(1, 'hours'), limitWaitTime: '={{ $json.isLimited }}' },
 		field: 'limitWaitTime',
 	},
-	{
-		what: 'for what nobody asked for',
-		parameters: { external_id: 'b' },
-		field: 'external_id',
-	},
+	{ what: 'for what nobody asked for', parameters: { external_id: 'b' }, field: 'external_id' },
 ])('it does not wait $what', async ({ parameters, field, more = {} }) => {
 	const { run, till } = await wait(parameters, more);
 	expect(errorOf(run)?.context?.data).toMatchObject({ field });
@@ -221,30 +203,10 @@ async function waitAfter(ms: number, ended: 'by a postback' | 'by its limit', ca
 
 // n8n sets a timer at most 70 s before a limit.
 test.each([
-	{
-		ended: 'by a postback',
-		ms: -4_000,
-		cancelled: false,
-		outlasts: true,
-	},
-	{
-		ended: 'by its limit',
-		ms: -4_000,
-		cancelled: false,
-		outlasts: false,
-	},
-	{
-		ended: 'by a postback',
-		ms: 100_000,
-		cancelled: false,
-		outlasts: false,
-	},
-	{
-		ended: 'by a postback',
-		ms: 60_000,
-		cancelled: true,
-		outlasts: false,
-	},
+	{ ended: 'by a postback', ms: -4_000, cancelled: false, outlasts: true },
+	{ ended: 'by its limit', ms: -4_000, cancelled: false, outlasts: false },
+	{ ended: 'by a postback', ms: 100_000, cancelled: false, outlasts: false },
+	{ ended: 'by a postback', ms: 60_000, cancelled: true, outlasts: false },
 ] as const)(
 	"a wait behind one that was ended $ended $ms ms before its limit (cancelled: $cancelled) outlasts n8n's timer: $outlasts",
 	async ({ ended, ms, cancelled, outlasts }) => {
@@ -397,18 +359,8 @@ describe('the charge before it', () => {
 	});
 
 	test.each([
-		{
-			what: 'in doubt',
-			status: 500,
-			baseUrl: undefined,
-			isExpected: true,
-		},
-		{
-			what: 'rejected',
-			status: 400,
-			baseUrl: undefined,
-			isExpected: false,
-		},
+		{ what: 'in doubt', status: 500, baseUrl: undefined, isExpected: true },
+		{ what: 'rejected', status: 400, baseUrl: undefined, isExpected: false },
 		{
 			what: 'not sent, for nobody listens',
 			status: 0,
@@ -464,18 +416,9 @@ describe('the charge before it', () => {
 	}
 
 	test.each([
-		{
-			resumeWhen: 'paid',
-			states: { SETTLED: 'paid', no: undefined, pending: undefined },
-		},
-		{
-			resumeWhen: 'paidOrFailed',
-			states: { paid: 'paid', No: 'failed', pending: undefined },
-		},
-		{
-			resumeWhen: 'any',
-			states: { paid: 'paid', no: 'failed', pending: 'other' },
-		},
+		{ resumeWhen: 'paid', states: { SETTLED: 'paid', no: undefined, pending: undefined } },
+		{ resumeWhen: 'paidOrFailed', states: { paid: 'paid', No: 'failed', pending: undefined } },
+		{ resumeWhen: 'any', states: { paid: 'paid', no: 'failed', pending: 'other' } },
 	])(
 		'hands the words of its account on: at $resumeWhen the wait goes on with $states',
 		async ({ resumeWhen, states }) => {
@@ -523,18 +466,8 @@ describe('the charge before it', () => {
 		now: IDataObject;
 		status: number;
 	}>([
-		{
-			what: 'its signature',
-			sign: genuine,
-			now: {},
-			status: 200,
-		},
-		{
-			what: 'no signature',
-			sign: () => undefined,
-			now: {},
-			status: 401,
-		},
+		{ what: 'its signature', sign: genuine, now: {}, status: 200 },
+		{ what: 'no signature', sign: () => undefined, now: {}, status: 401 },
 		{
 			what: 'that of another body',
 			sign: () => genuine('{"status":"pending"}'),
@@ -629,11 +562,7 @@ describe('the waits behind a charge', () => {
 	});
 
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
-		{
-			what: 'directly',
-			nodes: [waiting('Wait', GUESSED)],
-			connections: { Charge: to(['Wait']) },
-		},
+		{ what: 'directly', nodes: [waiting('Wait', GUESSED)], connections: { Charge: to(['Wait']) } },
 		{
 			what: 'behind other nodes, one of them disabled',
 			nodes: [other('A'), { ...other('B'), disabled: true }, waiting('Wait', GUESSED)],
@@ -699,11 +628,7 @@ describe('the waits behind a charge', () => {
 	});
 
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
-		{
-			what: 'right',
-			nodes: [waiting('Wait', GOOD)],
-			connections: { Charge: to(['Wait']) },
-		},
+		{ what: 'right', nodes: [waiting('Wait', GOOD)], connections: { Charge: to(['Wait']) } },
 		{
 			what: 'an expression',
 			nodes: [waiting('Wait', { ...GOOD, limitWaitTime: true, resumeAmount: '={{ 5 }}' })],
@@ -742,11 +667,7 @@ describe('the waits behind a charge', () => {
 	});
 
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
-		{
-			what: 'none at all',
-			nodes: [],
-			connections: {},
-		},
+		{ what: 'none at all', nodes: [], connections: {} },
 		{
 			what: 'a disabled one',
 			nodes: [waiting('Off', GOOD, { disabled: true })],
@@ -767,16 +688,8 @@ describe('the waits behind a charge', () => {
 	);
 
 	test.each([
-		{
-			what: 'a wait without a credential',
-			credentials: undefined,
-			count: 1,
-		},
-		{
-			what: 'a wait with one',
-			credentials: { payApi: { id: '1', name: 'Pay API' } },
-			count: 0,
-		},
+		{ what: 'a wait without a credential', credentials: undefined, count: 1 },
+		{ what: 'a wait with one', credentials: { payApi: { id: '1', name: 'Pay API' } }, count: 0 },
 	])(
 		'$what, of a charge whose service signs: whether a hint says that it does not check',
 		async ({ credentials, count }) => {

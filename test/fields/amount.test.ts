@@ -17,35 +17,14 @@ const refusal = (value: unknown, decimalSign?: DecimalSign) =>
 
 describe('an amount', () => {
 	test.each<{ value: unknown; amount: number }>([
-		{
-			value: ' 10.50 ',
-			amount: 10.5,
-		},
-		{
-			value: '49.9',
-			amount: 49.9,
-		},
-		{
-			value: '999999999999999',
-			amount: 999_999_999_999_999,
-		},
-		{
-			value: 1.234,
-			amount: 1.234,
-		},
-		{
-			value: 0.0001,
-			amount: 0.0001,
-		},
-		{
-			value: 1.2345,
-			amount: 1.2345,
-		},
+		{ value: ' 10.50 ', amount: 10.5 },
+		{ value: '49.9', amount: 49.9 },
+		{ value: '999999999999999', amount: 999_999_999_999_999 },
+		{ value: 1.234, amount: 1.234 },
+		{ value: 0.0001, amount: 0.0001 },
+		{ value: 1.2345, amount: 1.2345 },
 		// A database gives a column with six decimals like this.
-		{
-			value: '12.500000',
-			amount: 12.5,
-		},
+		{ value: '12.500000', amount: 12.5 },
 	])('$value is taken as $amount', ({ value, amount }) => {
 		expect(parseAmount(value, amountField)).toBe(amount);
 	});

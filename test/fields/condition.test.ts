@@ -68,36 +68,16 @@ test.each<{
 	status: StatusWords | undefined;
 	expected: object | undefined;
 }>([
-	{
-		name: 'any postback',
-		condition: 'any',
-		status: STATUS,
-		expected: undefined,
-	},
-	{
-		name: 'any postback, without words',
-		condition: 'any',
-		status: undefined,
-		expected: undefined,
-	},
-	{
-		name: 'a field of its own',
-		condition: FIELD,
-		status: STATUS,
-		expected: FIELD,
-	},
+	{ name: 'any postback', condition: 'any', status: STATUS, expected: undefined },
+	{ name: 'any postback, without words', condition: 'any', status: undefined, expected: undefined },
+	{ name: 'a field of its own', condition: FIELD, status: STATUS, expected: FIELD },
 	{
 		name: 'a field of its own, without words',
 		condition: FIELD,
 		status: undefined,
 		expected: FIELD,
 	},
-	{
-		name: 'paid',
-		condition: 'paid',
-		status: STATUS,
-		expected: { states: ['paid'] },
-	},
+	{ name: 'paid', condition: 'paid', status: STATUS, expected: { states: ['paid'] } },
 	{
 		name: 'paid, without words for failed',
 		condition: 'paid',
@@ -150,12 +130,7 @@ test.each<{
 	status: StatusWords | undefined;
 	expected: object;
 }>([
-	{
-		name: 'paid, without any words',
-		condition: 'paid',
-		status: undefined,
-		expected: PAID_MISSING,
-	},
+	{ name: 'paid, without any words', condition: 'paid', status: undefined, expected: PAID_MISSING },
 	{
 		name: 'paid, with words for failed',
 		condition: 'paid',

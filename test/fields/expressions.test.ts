@@ -96,30 +96,12 @@ describe('collections are filled in field by field', () => {
 	const FORM = [TEXT, COLLECTION, LIST];
 
 	test.each<{ name: string; typed: object }>([
-		{
-			name: 'nothing typed',
-			typed: {},
-		},
-		{
-			name: 'a text that is an expression',
-			typed: { name: '={{ 1 }}' },
-		},
-		{
-			name: 'a member that is one',
-			typed: { payer: { name: '={{ 1 }}' } },
-		},
-		{
-			name: 'a group that was not opened',
-			typed: { split: {} },
-		},
-		{
-			name: 'one entry',
-			typed: { split: { recipient: { name: 'a' } } },
-		},
-		{
-			name: 'entries',
-			typed: { split: { recipient: [{ name: 'a' }, { payer: { name: 'b' } }] } },
-		},
+		{ name: 'nothing typed', typed: {} },
+		{ name: 'a text that is an expression', typed: { name: '={{ 1 }}' } },
+		{ name: 'a member that is one', typed: { payer: { name: '={{ 1 }}' } } },
+		{ name: 'a group that was not opened', typed: { split: {} } },
+		{ name: 'one entry', typed: { split: { recipient: { name: 'a' } } } },
+		{ name: 'entries', typed: { split: { recipient: [{ name: 'a' }, { payer: { name: 'b' } }] } } },
 	])('$name is taken', ({ typed }) => {
 		expect(refusalOf(() => requireFieldByField(FORM, typed))).toBeUndefined();
 	});
@@ -172,46 +154,16 @@ describe('collections are filled in field by field', () => {
 });
 
 test.each<{ typed: unknown; expected: boolean }>([
-	{
-		typed: '=a',
-		expected: true,
-	},
-	{
-		typed: 'a',
-		expected: false,
-	},
-	{
-		typed: 'a=b',
-		expected: false,
-	},
-	{
-		typed: '',
-		expected: false,
-	},
-	{
-		typed: undefined,
-		expected: true,
-	},
-	{
-		typed: null,
-		expected: false,
-	},
-	{
-		typed: 7,
-		expected: false,
-	},
-	{
-		typed: { a: 'x', b: ['y', '={{ 1 }}'] },
-		expected: true,
-	},
-	{
-		typed: { a: 'x', b: ['y'] },
-		expected: false,
-	},
-	{
-		typed: {},
-		expected: false,
-	},
+	{ typed: '=a', expected: true },
+	{ typed: 'a', expected: false },
+	{ typed: 'a=b', expected: false },
+	{ typed: '', expected: false },
+	{ typed: undefined, expected: true },
+	{ typed: null, expected: false },
+	{ typed: 7, expected: false },
+	{ typed: { a: 'x', b: ['y', '={{ 1 }}'] }, expected: true },
+	{ typed: { a: 'x', b: ['y'] }, expected: false },
+	{ typed: {}, expected: false },
 ])('$typed may be an expression: $expected', ({ typed, expected }) => {
 	expect(mayBeExpression(typed)).toBe(expected);
 });
@@ -261,34 +213,13 @@ describe('in a tool', () => {
 	});
 
 	test.each<{ name: string; typed: unknown }>([
-		{
-			name: 'what the model fills in',
-			typed: "={{ $fromAI('amount') }}",
-		},
-		{
-			name: 'the first item of a node',
-			typed: "={{ $('Invoice').first().json.amount }}",
-		},
-		{
-			name: 'the items of a node',
-			typed: "={{ $('Invoice').items }}",
-		},
-		{
-			name: 'a text that only looks so',
-			typed: '$json.amount',
-		},
-		{
-			name: 'a longer name',
-			typed: '={{ $jsonText }}',
-		},
-		{
-			name: 'nothing',
-			typed: null,
-		},
-		{
-			name: 'no value',
-			typed: undefined,
-		},
+		{ name: 'what the model fills in', typed: "={{ $fromAI('amount') }}" },
+		{ name: 'the first item of a node', typed: "={{ $('Invoice').first().json.amount }}" },
+		{ name: 'the items of a node', typed: "={{ $('Invoice').items }}" },
+		{ name: 'a text that only looks so', typed: '$json.amount' },
+		{ name: 'a longer name', typed: '={{ $jsonText }}' },
+		{ name: 'nothing', typed: null },
+		{ name: 'no value', typed: undefined },
 	])('$name is taken', ({ typed }) => {
 		expect(refusalOf(() => refuseItemDataInTool([amountField], { amount: typed }))).toBeUndefined();
 	});
@@ -353,65 +284,30 @@ describe('an expression that gives nothing is refused', () => {
 	});
 
 	test.each<{ name: string; typed: unknown; value: unknown; path: string }>([
-		{
-			name: 'an empty text elsewhere',
-			typed: '={{ $json.a }}',
-			value: '',
-			path: 'payerQuestion',
-		},
+		{ name: 'an empty text elsewhere', typed: '={{ $json.a }}', value: '', path: 'payerQuestion' },
 		{
 			name: '0, where no empty text may be',
 			typed: { key: '=' },
 			value: { key: 0 },
 			path: 'creditParty',
 		},
-		{
-			name: 'false',
-			typed: '=',
-			value: false,
-			path: 'a',
-		},
-		{
-			name: 'nothing that was typed as nothing',
-			typed: null,
-			value: undefined,
-			path: 'a',
-		},
-		{
-			name: 'a text that is no expression',
-			typed: 'a',
-			value: undefined,
-			path: 'a',
-		},
-		{
-			name: 'a number that was typed',
-			typed: 7,
-			value: undefined,
-			path: 'a',
-		},
+		{ name: 'false', typed: '=', value: false, path: 'a' },
+		{ name: 'nothing that was typed as nothing', typed: null, value: undefined, path: 'a' },
+		{ name: 'a text that is no expression', typed: 'a', value: undefined, path: 'a' },
+		{ name: 'a number that was typed', typed: 7, value: undefined, path: 'a' },
 	])('not $name', ({ typed, value, path }) => {
 		expect(refused(typed, value, path)).toBeUndefined();
 	});
 
 	test.each([
-		{
-			typed: { batching: '=' },
-			path: 'options',
-			field: 'batching',
-			label: 'Batching',
-		},
+		{ typed: { batching: '=' }, path: 'options', field: 'batching', label: 'Batching' },
 		{
 			typed: { recipient: [{ username: 'a' }, { username: '=' }] },
 			path: 'split',
 			field: 'split.recipient[1].username',
 			label: 'Username (split.recipient[1].username)',
 		},
-		{
-			typed: { options: '=' },
-			path: 'a',
-			field: 'a.options',
-			label: 'a.options',
-		},
+		{ typed: { options: '=' }, path: 'a', field: 'a.options', label: 'a.options' },
 	])(
 		'it is named by its path, an option by its own name: $typed',
 		({ typed, path, field, label }) => {

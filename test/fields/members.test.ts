@@ -231,16 +231,8 @@ test.each<{ what: string; value: unknown; message: string }>([
 		value: 5,
 		message: 'Additional Members (additionalMembers) must be an object',
 	},
-	{
-		what: 'a text that is no JSON',
-		value: 'a: 1',
-		message: NOT_JSON,
-	},
-	{
-		what: 'two members of one name',
-		value: '{"a":1,"a":2}',
-		message: NOT_JSON,
-	},
+	{ what: 'a text that is no JSON', value: 'a: 1', message: NOT_JSON },
+	{ what: 'two members of one name', value: '{"a":1,"a":2}', message: NOT_JSON },
 	{
 		what: 'an integer that JSON would round',
 		value: '{"a":12345678901234567890}',
@@ -251,11 +243,7 @@ test.each<{ what: string; value: unknown; message: string }>([
 		value: { a: 2 ** 60 },
 		message: NOT_JSON,
 	},
-	{
-		what: 'a ring',
-		value: RING,
-		message: NOT_JSON,
-	},
+	{ what: 'a ring', value: RING, message: NOT_JSON },
 	{
 		what: 'a thousand levels',
 		value: '{"a":'.repeat(1000) + '1' + '}'.repeat(1000),

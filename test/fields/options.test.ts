@@ -7,66 +7,16 @@ const pause = (batchInterval: unknown) =>
 	readBatching({ batch: { batchInterval } }, 7).batchInterval;
 
 test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; expected: unknown }>([
-	{
-		what: 'a batch that is not set',
-		read: size,
-		value: undefined,
-		expected: 7,
-	},
-	{
-		what: 'an empty batch size',
-		read: size,
-		value: '',
-		expected: 7,
-	},
-	{
-		what: 'a batch of one',
-		read: size,
-		value: 1,
-		expected: 1,
-	},
-	{
-		what: 'the largest batch',
-		read: size,
-		value: 1000,
-		expected: 1000,
-	},
-	{
-		what: 'no pause',
-		read: pause,
-		value: undefined,
-		expected: 0,
-	},
-	{
-		what: 'a pause of nothing',
-		read: pause,
-		value: 0,
-		expected: 0,
-	},
-	{
-		what: 'an hour',
-		read: pause,
-		value: HOUR,
-		expected: HOUR,
-	},
-	{
-		what: 'no time-out',
-		read: readTimeout,
-		value: undefined,
-		expected: 60_000,
-	},
-	{
-		what: 'the shortest time-out',
-		read: readTimeout,
-		value: 1,
-		expected: 1,
-	},
-	{
-		what: 'the longest time-out',
-		read: readTimeout,
-		value: HOUR,
-		expected: HOUR,
-	},
+	{ what: 'a batch that is not set', read: size, value: undefined, expected: 7 },
+	{ what: 'an empty batch size', read: size, value: '', expected: 7 },
+	{ what: 'a batch of one', read: size, value: 1, expected: 1 },
+	{ what: 'the largest batch', read: size, value: 1000, expected: 1000 },
+	{ what: 'no pause', read: pause, value: undefined, expected: 0 },
+	{ what: 'a pause of nothing', read: pause, value: 0, expected: 0 },
+	{ what: 'an hour', read: pause, value: HOUR, expected: HOUR },
+	{ what: 'no time-out', read: readTimeout, value: undefined, expected: 60_000 },
+	{ what: 'the shortest time-out', read: readTimeout, value: 1, expected: 1 },
+	{ what: 'the longest time-out', read: readTimeout, value: HOUR, expected: HOUR },
 ])('$what', ({ read, value, expected }) => {
 	expect(read(value)).toBe(expected);
 });

@@ -32,14 +32,8 @@ test('a percentage with a decimal comma is read where the comma was chosen, and 
 });
 
 test.each([
-	{
-		how: 'as text',
-		typed: ' [{ "username": "shop", "percentageSplit": 10 }] ',
-	},
-	{
-		how: 'as a list of an expression',
-		typed: [{ username: 'shop', percentageSplit: 10 }],
-	},
+	{ how: 'as text', typed: ' [{ "username": "shop", "percentageSplit": 10 }] ' },
+	{ how: 'as a list of an expression', typed: [{ username: 'shop', percentageSplit: 10 }] },
 ])('recipients in JSON are read $how', ({ typed }) => {
 	expect(inJson(typed)).toStrictEqual([{ username: 'shop', percentageSplit: 10 }]);
 });

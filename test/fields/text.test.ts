@@ -184,66 +184,21 @@ describe('an External ID that an agent may not use for what goes out once', () =
 
 describe('a hint where an identifier changes with each try', () => {
 	test.each([
-		{
-			typed: "={{ 'payout-' + $now.toMillis() }}",
-			part: '$now',
-		},
-		{
-			typed: '=payout-{{ $today }}',
-			part: '$today',
-		},
-		{
-			typed: '={{ Math.random() }}',
-			part: 'random(',
-		},
-		{
-			typed: '={{ $executionId }}',
-			part: '$executionId',
-		},
-		{
-			typed: '={{ $json.id + $runIndex }}',
-			part: '$runIndex',
-		},
-		{
-			typed: '={{ new Date().getTime() }}',
-			part: 'new Date',
-		},
-		{
-			typed: '={{ Date.now() }}',
-			part: 'Date.',
-		},
-		{
-			typed: '={{ DateTime.now() }}',
-			part: 'DateTime.',
-		},
-		{
-			typed: '={{ Date?.now() }}',
-			part: 'Date?.',
-		},
-		{
-			typed: '={{ $execution?.["id"] }}',
-			part: '$execution?.["id',
-		},
-		{
-			typed: '=payout-{{ $execution.id }}',
-			part: '$execution.id',
-		},
-		{
-			typed: "=payout-{{ $execution['id'] }}",
-			part: "$execution['id",
-		},
-		{
-			typed: '=payout-{{ $execution?.id }}',
-			part: '$execution?.id',
-		},
-		{
-			typed: '={{ Date() }}',
-			part: 'Date(',
-		},
-		{
-			typed: '={{ crypto.randomUUID() }}',
-			part: 'randomUUID(',
-		},
+		{ typed: "={{ 'payout-' + $now.toMillis() }}", part: '$now' },
+		{ typed: '=payout-{{ $today }}', part: '$today' },
+		{ typed: '={{ Math.random() }}', part: 'random(' },
+		{ typed: '={{ $executionId }}', part: '$executionId' },
+		{ typed: '={{ $json.id + $runIndex }}', part: '$runIndex' },
+		{ typed: '={{ new Date().getTime() }}', part: 'new Date' },
+		{ typed: '={{ Date.now() }}', part: 'Date.' },
+		{ typed: '={{ DateTime.now() }}', part: 'DateTime.' },
+		{ typed: '={{ Date?.now() }}', part: 'Date?.' },
+		{ typed: '={{ $execution?.["id"] }}', part: '$execution?.["id' },
+		{ typed: '=payout-{{ $execution.id }}', part: '$execution.id' },
+		{ typed: "=payout-{{ $execution['id'] }}", part: "$execution['id" },
+		{ typed: '=payout-{{ $execution?.id }}', part: '$execution?.id' },
+		{ typed: '={{ Date() }}', part: 'Date(' },
+		{ typed: '={{ crypto.randomUUID() }}', part: 'randomUUID(' },
 	])('$typed', ({ typed, part }) => {
 		const hint = changingIdHint(typed, WORDS);
 		expect(hint).toBe(
@@ -438,18 +393,9 @@ test('documented members are given as they are', () => {
 });
 
 test.each<{ members: object; expected: object | undefined }>([
-	{
-		members: {},
-		expected: undefined,
-	},
-	{
-		members: { a: undefined },
-		expected: undefined,
-	},
-	{
-		members: { a: undefined, b: null, c: '' },
-		expected: { b: null, c: '' },
-	},
+	{ members: {}, expected: undefined },
+	{ members: { a: undefined }, expected: undefined },
+	{ members: { a: undefined, b: null, c: '' }, expected: { b: null, c: '' } },
 ])('$members without what is undefined', ({ members, expected }) => {
 	expect(withoutEmpty(members)).toStrictEqual(expected);
 });

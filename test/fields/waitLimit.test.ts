@@ -8,36 +8,12 @@ const limitOf = (resumeAmount: unknown, resumeUnit: unknown, limitWaitTime: unkn
 };
 
 test.each([
-	{
-		amount: 2,
-		unit: 'seconds',
-		expected: 2000,
-	},
-	{
-		amount: 3,
-		unit: 'minutes',
-		expected: 180_000,
-	},
-	{
-		amount: 1,
-		unit: 'hours',
-		expected: 3_600_000,
-	},
-	{
-		amount: 1.5,
-		unit: 'days',
-		expected: 129_600_000,
-	},
-	{
-		amount: 0,
-		unit: 'days',
-		expected: 0,
-	},
-	{
-		amount: ' 15 ',
-		unit: 'minutes',
-		expected: 900_000,
-	},
+	{ amount: 2, unit: 'seconds', expected: 2000 },
+	{ amount: 3, unit: 'minutes', expected: 180_000 },
+	{ amount: 1, unit: 'hours', expected: 3_600_000 },
+	{ amount: 1.5, unit: 'days', expected: 129_600_000 },
+	{ amount: 0, unit: 'days', expected: 0 },
+	{ amount: ' 15 ', unit: 'minutes', expected: 900_000 },
 ])('a wait of $amount $unit lasts so many milliseconds at most', ({ amount, unit, expected }) => {
 	expect(limitOf(amount, unit)).toBe(expected);
 });

@@ -513,11 +513,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				},
 				status: 400,
 			},
-			{
-				what: 'HEAD',
-				delivery: { method: 'HEAD' },
-				status: 404,
-			},
+			{ what: 'HEAD', delivery: { method: 'HEAD' }, status: 404 },
 		])('is not acknowledged, so its sender may come again: $what', async (row) => {
 			expect(await deliver(trigger.url, row.delivery)).toBe(row.status);
 		});
@@ -583,12 +579,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				sent: body,
 				lastBytes: 8,
 			},
-			{
-				late: 'its last chunk',
-				length: 'Transfer-Encoding: chunked',
-				sent: chunk,
-				lastBytes: 5,
-			},
+			{ late: 'its last chunk', length: 'Transfer-Encoding: chunked', sent: chunk, lastBytes: 5 },
 			{
 				late: 'what is behind the last boundary',
 				length: `Content-Length: ${withRest.length}`,

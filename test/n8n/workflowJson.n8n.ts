@@ -227,11 +227,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 		// Every value that a field refuses: test/fields and test/engine/values.test.ts.
 		test.each<{ what: string; variant: () => Variant; field: string }>([
-			{
-				what: 'a decimal comma',
-				variant: () => payment({ amount: '12,50' }),
-				field: 'amount',
-			},
+			{ what: 'a decimal comma', variant: () => payment({ amount: '12,50' }), field: 'amount' },
 			{
 				what: 'a resource in small letters',
 				variant: () => charge({ resource: 'qrcode' }),

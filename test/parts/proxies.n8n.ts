@@ -33,13 +33,7 @@ interface Row {
 }
 
 const NGINX: Row[] = [
-	{
-		name: 'nginx ends TLS',
-		to: 'tls',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
+	{ name: 'nginx ends TLS', to: 'tls', outcome: 'accepted', statusCode: 201, booked: 1 },
 	{
 		name: 'nginx gives up on a slow service, which carries it out (504)',
 		to: 'tls',
@@ -58,13 +52,7 @@ const NGINX: Row[] = [
 		booked: 1,
 		words: ['looks like a page of nginx', '"502 Bad Gateway'],
 	},
-	{
-		name: 'half an answer through nginx',
-		to: 'tls',
-		id: 'half',
-		outcome: 'unknown',
-		booked: 1,
-	},
+	{ name: 'half an answer through nginx', to: 'tls', id: 'half', outcome: 'unknown', booked: 1 },
 	{
 		name: 'the service is busy, having carried it out (503)',
 		to: 'tls',
@@ -148,12 +136,7 @@ const NGINX: Row[] = [
 		statusCode: 502,
 		booked: 0,
 	},
-	{
-		name: 'nginx lets the first pass',
-		to: 'limited',
-		outcome: 'accepted',
-		booked: 1,
-	},
+	{ name: 'nginx lets the first pass', to: 'limited', outcome: 'accepted', booked: 1 },
 	{
 		name: 'nginx refuses the next (429)',
 		to: 'limited',
@@ -171,26 +154,9 @@ const NGINX: Row[] = [
 		booked: 0,
 		words: ['looks like a page of nginx', '"413 Request Entity Too Large'],
 	},
-	{
-		name: 'nginx compresses',
-		to: 'gzip',
-		id: 'big',
-		outcome: 'accepted',
-		booked: 1,
-	},
-	{
-		name: 'nginx closes idle connections',
-		to: 'idle',
-		outcome: 'accepted',
-		booked: 1,
-	},
-	{
-		name: 'nginx redirects (302)',
-		to: 'moved',
-		outcome: 'unknown',
-		statusCode: 302,
-		booked: 0,
-	},
+	{ name: 'nginx compresses', to: 'gzip', id: 'big', outcome: 'accepted', booked: 1 },
+	{ name: 'nginx closes idle connections', to: 'idle', outcome: 'accepted', booked: 1 },
+	{ name: 'nginx redirects (302)', to: 'moved', outcome: 'unknown', statusCode: 302, booked: 0 },
 	{
 		name: 'nginx redirects (308)',
 		to: 'moved308',
@@ -216,13 +182,7 @@ const NGINX: Row[] = [
 ];
 
 const HAPROXY: Row[] = [
-	{
-		name: 'HAProxy ends TLS',
-		to: 'hTls',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
+	{ name: 'HAProxy ends TLS', to: 'hTls', outcome: 'accepted', statusCode: 201, booked: 1 },
 	{
 		name: 'HAProxy gives up on a slow service, which carries it out (504)',
 		to: 'hTls',
@@ -240,13 +200,7 @@ const HAPROXY: Row[] = [
 		statusCode: 502,
 		booked: 1,
 	},
-	{
-		name: 'half an answer through HAProxy',
-		to: 'hTls',
-		id: 'half',
-		outcome: 'unknown',
-		booked: 1,
-	},
+	{ name: 'half an answer through HAProxy', to: 'hTls', id: 'half', outcome: 'unknown', booked: 1 },
 	{
 		name: 'HAProxy repeats a POST: slow',
 		to: 'hRepeats',
@@ -317,13 +271,7 @@ const HAPROXY: Row[] = [
 ];
 
 const SQUID: Row[] = [
-	{
-		name: 'Squid tunnels',
-		to: 'tls',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
+	{ name: 'Squid tunnels', to: 'tls', outcome: 'accepted', statusCode: 201, booked: 1 },
 	{
 		name: 'a slow service behind Squid and nginx (504)',
 		to: 'tls',
@@ -347,18 +295,8 @@ const SQUID: Row[] = [
 		statusCode: 503,
 		booked: 0,
 	},
-	{
-		name: 'Squid knows no such host',
-		to: 'nowhere',
-		outcome: 'notSent',
-		booked: 0,
-	},
-	{
-		name: 'Squid hands on plain HTTP',
-		to: 'bank',
-		outcome: 'accepted',
-		booked: 1,
-	},
+	{ name: 'Squid knows no such host', to: 'nowhere', outcome: 'notSent', booked: 0 },
+	{ name: 'Squid hands on plain HTTP', to: 'bank', outcome: 'accepted', booked: 1 },
 	{
 		name: 'plain HTTP through Squid to a slow service',
 		to: 'bank',

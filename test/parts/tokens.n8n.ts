@@ -39,17 +39,9 @@ const ROWS: Row[] = [
 		test: 'For a secret with + or %, try "Body" first.',
 		run: 'HTTP 400, invalid_request',
 	},
-	{
-		name: 'the body, for that secret',
-		data: { ...BY_BODY, clientId: 'strict' },
-	},
+	{ name: 'the body, for that secret', data: { ...BY_BODY, clientId: 'strict' } },
 	{ name: 'no scope', data: { clientId: 'none', scope: '' } },
-	{
-		name: 'a wrong secret',
-		data: { clientSecret: 'x' },
-		test: WRONG_CLIENT,
-		run: WRONG_CLIENT,
-	},
+	{ name: 'a wrong secret', data: { clientSecret: 'x' }, test: WRONG_CLIENT, run: WRONG_CLIENT },
 	// It takes one way for the other.
 	{ name: 'the body instead of Basic', data: { clientAuthentication: 'body' } },
 	{
@@ -69,12 +61,7 @@ const ROWS: Row[] = [
 		test: 'token endpoint',
 		run: 'token endpoint',
 	},
-	{
-		name: 'a redirect',
-		data: { tokenUrl: '/moved' },
-		test: 'HTTP 307',
-		run: 'HTTP 307',
-	},
+	{ name: 'a redirect', data: { tokenUrl: '/moved' }, test: 'HTTP 307', run: 'HTTP 307' },
 	{
 		name: 'https: at the port of http:',
 		data: { tokenUrl: 'https:' },

@@ -49,17 +49,9 @@ describe('a workflow goes on with a postback', () => {
 
 	test.each<{ what: string; body: object; met: string[] }>([
 		{ what: 'paid', body: {}, met: ['any', 'paid', 'paidOrFailed', 'field'] },
-		{
-			what: 'paid with another amount',
-			body: { amount: 0.01 },
-			met: ['any', 'paidOrFailed'],
-		},
+		{ what: 'paid with another amount', body: { amount: 0.01 }, met: ['any', 'paidOrFailed'] },
 		{ what: 'paid without an amount', body: { amount: null }, met: ['any', 'paidOrFailed'] },
-		{
-			what: 'failed',
-			body: { state: 'failed', amount: 0 },
-			met: ['any', 'paidOrFailed', 'field'],
-		},
+		{ what: 'failed', body: { state: 'failed', amount: 0 }, met: ['any', 'paidOrFailed', 'field'] },
 		{ what: 'refunded', body: { refunds: [1] }, met: ['any', 'paidOrFailed', 'field'] },
 		{ what: 'pending', body: { state: 'pending' }, met: ['any', 'field'] },
 		{ what: 'paid, of another charge', body: { order: 'b' }, met: ['any'] },

@@ -81,16 +81,7 @@ export const EXAMPLES: ReadonlyArray<{
 		example:
 			'https://qr.nspk.ru/AS10003P3RH0LJ2A9ROO038L6NT5RU1M?type=01&bank=000000000001&sum=10000&cur=RUB&crc=F3D0',
 	},
-	{
-		scheme: 'Alipay link',
-		example: 'https://qr.alipay.com/bavh4wjlxf12tper3a',
-	},
-	{
-		scheme: 'WeChat Pay link',
-		example: 'weixin://wxpay/bizpayurl?pr=p4lpSuKzz',
-	},
-	{
-		scheme: 'Payconiq link',
-		example: 'https://payconiq.com/pay/2/5bdb1685b93d1c000bde96f2',
-	},
+	{ scheme: 'Alipay link', example: 'https://qr.alipay.com/bavh4wjlxf12tper3a' },
+	{ scheme: 'WeChat Pay link', example: 'weixin://wxpay/bizpayurl?pr=p4lpSuKzz' },
+	{ scheme: 'Payconiq link', example: 'https://payconiq.com/pay/2/5bdb1685b93d1c000bde96f2' },
 ];

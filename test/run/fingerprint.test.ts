@@ -50,12 +50,7 @@ test.each<{ name: string; one: Account; other: Account; expected: boolean }>([
 		other: { ...PASTED, schemeName: 'other' },
 		expected: false,
 	},
-	{
-		name: 'a client in place of a token',
-		one: PASTED,
-		other: FETCHED,
-		expected: false,
-	},
+	{ name: 'a client in place of a token', one: PASTED, other: FETCHED, expected: false },
 ])('with $name it is the same account: $expected', ({ one, other, expected }) => {
 	expect(accountIdOf(one) === accountIdOf(other)).toBe(expected);
 	const fingerprints = [one, other].map((account) => fingerprintOf(account, REQUEST, MEANINGS));
@@ -69,36 +64,16 @@ test('a pasted token is told apart by six characters, a fetched one by none', ()
 });
 
 test.each<{ name: string; changed: object; expected: boolean }>([
-	{
-		name: 'another description',
-		changed: { payerQuestion: 'Thank you' },
-		expected: true,
-	},
+	{ name: 'another description', changed: { payerQuestion: 'Thank you' }, expected: true },
 	{
 		name: 'another postback URL',
 		changed: { postbackUrl: 'https://n8n.example/1' },
 		expected: true,
 	},
-	{
-		name: 'another external_id',
-		changed: { external_id: 'order-2' },
-		expected: true,
-	},
-	{
-		name: 'another amount',
-		changed: { amount: 6 },
-		expected: false,
-	},
-	{
-		name: 'a recipient',
-		changed: { creditParty: { key: 'a@example.com' } },
-		expected: false,
-	},
-	{
-		name: 'another member',
-		changed: { due: '2026-12-01' },
-		expected: false,
-	},
+	{ name: 'another external_id', changed: { external_id: 'order-2' }, expected: true },
+	{ name: 'another amount', changed: { amount: 6 }, expected: false },
+	{ name: 'a recipient', changed: { creditParty: { key: 'a@example.com' } }, expected: false },
+	{ name: 'another member', changed: { due: '2026-12-01' }, expected: false },
 ])('with $name it is the same request: $expected', ({ changed, expected }) => {
 	const other = fingerprintOf(PASTED, { ...REQUEST, ...changed }, MEANINGS);
 	expect(other === fingerprintOf(PASTED, REQUEST, MEANINGS)).toBe(expected);

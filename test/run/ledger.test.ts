@@ -206,13 +206,7 @@ test('what any Pay node of the execution has tried counts for all of them, which
 
 describe('the sum of what went out of an account', () => {
 	test.each([
-		{
-			what: 'of the same token',
-			tokenId: 'old',
-			credentialId: '1',
-			tokenIds: ['old'],
-			amount: 5,
-		},
+		{ what: 'of the same token', tokenId: 'old', credentialId: '1', tokenIds: ['old'], amount: 5 },
 		{
 			what: 'of the same token in another credential',
 			tokenId: 'old',

@@ -136,21 +136,9 @@ describe('one process', () => {
 	});
 
 	test.each<{ what: string; fresh: string[]; processed: string[] }>([
-		{
-			what: 'none as new or processed',
-			fresh: [],
-			processed: [],
-		},
-		{
-			what: 'one of two as neither',
-			fresh: ['a'],
-			processed: [],
-		},
-		{
-			what: 'one of two as both',
-			fresh: ['a', 'b'],
-			processed: ['b'],
-		},
+		{ what: 'none as new or processed', fresh: [], processed: [] },
+		{ what: 'one of two as neither', fresh: ['a'], processed: [] },
+		{ what: 'one of two as both', fresh: ['a', 'b'], processed: ['b'] },
 	])('a store that answers $what: nothing may be sent', async ({ fresh, processed }) => {
 		const { process } = one();
 		const keys = (ids: string[]) => ids.map((id) => `n8n-nodes-pay:payment:${id}`);
@@ -170,10 +158,7 @@ describe('one process', () => {
 			what: 'SQLite',
 			text: 'SQLITE_CONSTRAINT: UNIQUE constraint failed: processed_data.workflowId',
 		},
-		{
-			what: 'MySQL',
-			text: "Duplicate entry 'x' for key 'PRIMARY'",
-		},
+		{ what: 'MySQL', text: "Duplicate entry 'x' for key 'PRIMARY'" },
 	])(
 		'the first record of a workflow, made by another process meanwhile ($what), is tried once more',
 		async ({ text }) => {
@@ -519,12 +504,7 @@ describe('a list that is full', () => {
 	});
 
 	test.each([
-		{
-			what: '10,000: it keeps one more',
-			before: 10_000,
-			after: 10_001,
-			hasTriedBefore: false,
-		},
+		{ what: '10,000: it keeps one more', before: 10_000, after: 10_001, hasTriedBefore: false },
 		{
 			what: '12,000: two go for each, so that it shrinks',
 			before: 12_000,
@@ -555,14 +535,8 @@ describe('a list that is full', () => {
 	});
 
 	test.each([
-		{
-			length: 9_999,
-			count: 0,
-		},
-		{
-			length: 10_000,
-			count: 1,
-		},
+		{ length: 9_999, count: 0 },
+		{ length: 10_000, count: 1 },
 	])('a payment beside $length others: $count hints', async ({ length, count }) => {
 		const { process } = full(length);
 		expect((await run(process, ['x'], 1)).hints).toHaveLength(count);
@@ -638,15 +612,9 @@ test.each([
 );
 
 test.each([
-	{
-		what: 'one process',
-		most: 1,
-	},
+	{ what: 'one process', most: 1 },
 	// Between two there is no lock.
-	{
-		what: 'two processes',
-		most: 2,
-	},
+	{ what: 'two processes', most: 2 },
 ])(
 	'two executions pay one id at the same moment on $what: $most send it at most',
 	async ({ most }) => {
@@ -663,18 +631,9 @@ test.each([
 );
 
 test.each([
-	{
-		what: 'the second long after the first',
-		latenessOf: () => 2_000,
-	},
-	{
-		what: 'the second while the first pays',
-		latenessOf: () => 100,
-	},
-	{
-		what: 'both in the same moment',
-		latenessOf: (random: () => number) => random() * 30,
-	},
+	{ what: 'the second long after the first', latenessOf: () => 2_000 },
+	{ what: 'the second while the first pays', latenessOf: () => 100 },
+	{ what: 'both in the same moment', latenessOf: (random: () => number) => random() * 30 },
 ])(
 	'of an execution that goes on twice from one wait, in two processes, one run goes on: $what',
 	async ({ latenessOf }) => {

@@ -47,13 +47,7 @@ test.each<{
 		message: 'No such item',
 		advice: CHECK_ITEM,
 	},
-	{
-		what: 'what is no error',
-		error: 'odd',
-		field: undefined,
-		message: 'odd',
-		advice: CHECK_ITEM,
-	},
+	{ what: 'what is no error', error: 'odd', field: undefined, message: 'odd', advice: CHECK_ITEM },
 ])('an item that is refused for $what', ({ error, field, message, advice }) => {
 	expect(resultOfRefusal(OPERATIONS.payment, REQUEST, error)).toStrictEqual({
 		...FACTS,

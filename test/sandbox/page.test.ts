@@ -17,13 +17,7 @@ describe('every request is listed with its response', () => {
 		headers: Record<string, string>;
 		status: number;
 	}>([
-		{
-			name: 'a good one',
-			path: '/v2/pay/qrcode',
-			body: BODY,
-			headers: {},
-			status: 201,
-		},
+		{ name: 'a good one', path: '/v2/pay/qrcode', body: BODY, headers: {}, status: 201 },
 		{
 			name: 'one without a field',
 			path: '/v2/pay/payment',
@@ -31,13 +25,7 @@ describe('every request is listed with its response', () => {
 			headers: {},
 			status: 422,
 		},
-		{
-			name: 'broken JSON',
-			path: '/v2/pay/payment',
-			body: '{"amount":',
-			headers: {},
-			status: 422,
-		},
+		{ name: 'broken JSON', path: '/v2/pay/payment', body: '{"amount":', headers: {}, status: 422 },
 		{
 			name: 'one without a token',
 			path: '/v2/pay/payment',
@@ -169,11 +157,7 @@ describe('another web page in the same browser', () => {
 			headers: () => ({ Origin: sandbox.url, 'Sec-Fetch-Site': 'same-origin' }),
 			status: 202,
 		},
-		{
-			name: 'a program, which sends neither header',
-			headers: () => ({}),
-			status: 202,
-		},
+		{ name: 'a program, which sends neither header', headers: () => ({}), status: 202 },
 		{
 			name: 'a page on another site',
 			headers: () => ({ Origin: 'https://other.example' }),
@@ -184,11 +168,7 @@ describe('another web page in the same browser', () => {
 			headers: () => ({ Origin: 'http://127.0.0.1:1' }),
 			status: 403,
 		},
-		{
-			name: 'a sandboxed frame',
-			headers: () => ({ Origin: 'null' }),
-			status: 403,
-		},
+		{ name: 'a sandboxed frame', headers: () => ({ Origin: 'null' }), status: 403 },
 		{
 			name: 'a page that hides its origin',
 			headers: () => ({ 'Sec-Fetch-Site': 'cross-site' }),

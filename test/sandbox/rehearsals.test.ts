@@ -89,13 +89,7 @@ describe('a request that is rejected by itself leaves what was ordered to the ne
 		headers: Record<string, string>;
 		status: number;
 	}>([
-		{
-			name: 'another path',
-			path: '/v2/pay/other',
-			body: payment,
-			headers: {},
-			status: 404,
-		},
+		{ name: 'another path', path: '/v2/pay/other', body: payment, headers: {}, status: 404 },
 		{
 			name: 'no token',
 			path: '/v2/pay/payment',
@@ -174,14 +168,8 @@ describe('a postback', () => {
 	};
 
 	test.each([
-		{
-			act: 'pay',
-			status: 'paid',
-		},
-		{
-			act: 'fail',
-			status: 'failed',
-		},
+		{ act: 'pay', status: 'paid' },
+		{ act: 'fail', status: 'failed' },
 	])('$act on the page reports $status, with the response that came', async ({ act, status }) => {
 		const { id } = await charge();
 		expect(await click(sandbox, `/transactions/${id}/${act}`)).toBe(202);
@@ -198,14 +186,8 @@ describe('a postback', () => {
 	});
 
 	test.each([
-		{
-			how: 'again',
-			more: 1,
-		},
-		{
-			how: 'twice',
-			more: 2,
-		},
+		{ how: 'again', more: 1 },
+		{ how: 'twice', more: 2 },
 	])('sent $how arrives $more more times, the same bytes', async ({ how, more }) => {
 		const { id } = await charge();
 		await sandbox.settle(id, 'paid');

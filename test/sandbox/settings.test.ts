@@ -121,12 +121,7 @@ describe('what a sandbox sends is what a credential describes', () => {
 			described: { amountField: 'amount' },
 			states: ['otherAmount'],
 		},
-		{
-			what: 'a list',
-			options: { postbackBody: 'list' },
-			described: IN_LIST,
-			states: ['paid'],
-		},
+		{ what: 'a list', options: { postbackBody: 'list' }, described: IN_LIST, states: ['paid'] },
 		{
 			what: 'a refund beside "paid"',
 			options: { refundAfter: 1 },
@@ -291,16 +286,8 @@ describe('the token endpoint', () => {
 		await start({ clientCredentials: { ...CLIENT, ...more } });
 
 	test.each([
-		{
-			name: 'the header',
-			fields: GRANT,
-			authorization: basic(CLIENT),
-		},
-		{
-			name: 'the body',
-			fields: { ...GRANT, ...inBody },
-			authorization: undefined,
-		},
+		{ name: 'the header', fields: GRANT, authorization: basic(CLIENT) },
+		{ name: 'the body', fields: { ...GRANT, ...inBody }, authorization: undefined },
 	])('gives a token to a client that is named in $name', async ({ fields, authorization }) => {
 		const service = await withTokens();
 		const { status, headers, body } = await ask(fields, authorization);
@@ -326,11 +313,7 @@ describe('the token endpoint', () => {
 		expected: string;
 		more?: Partial<ClientCredentials>;
 	}>([
-		{
-			name: 'a wrong secret in the header',
-			asked: [GRANT, wrong],
-			expected: '401 invalid_client',
-		},
+		{ name: 'a wrong secret in the header', asked: [GRANT, wrong], expected: '401 invalid_client' },
 		{
 			name: 'both ways at once',
 			asked: [BODY_WITH, basic(CLIENT)],
@@ -384,14 +367,8 @@ describe('the token endpoint', () => {
 	});
 
 	test.each([
-		{
-			oneActiveToken: true,
-			statuses: [401, 201],
-		},
-		{
-			oneActiveToken: false,
-			statuses: [201, 201],
-		},
+		{ oneActiveToken: true, statuses: [401, 201] },
+		{ oneActiveToken: false, statuses: [201, 201] },
 	])('one active token only: $oneActiveToken', async ({ oneActiveToken, statuses }) => {
 		await withTokens({ oneActiveToken });
 		const [first, second] = [await token(), await token()];
@@ -470,30 +447,12 @@ describe('the command line', () => {
 	});
 
 	test.each([
-		{
-			args: ['--port', 'x'],
-			message: /--port needs a whole number/,
-		},
-		{
-			args: ['--settle-after', 'never'],
-			message: /--settle-after needs a whole number or off/,
-		},
-		{
-			args: ['--secret-header', 'X-Token'],
-			message: /Name: value/,
-		},
-		{
-			args: ['--challenge'],
-			message: /needs --notify/,
-		},
-		{
-			args: ['--client-auth', 'both'],
-			message: /header, body, json, headerJson/,
-		},
-		{
-			args: ['--unknown'],
-			message: /unknown/i,
-		},
+		{ args: ['--port', 'x'], message: /--port needs a whole number/ },
+		{ args: ['--settle-after', 'never'], message: /--settle-after needs a whole number or off/ },
+		{ args: ['--secret-header', 'X-Token'], message: /Name: value/ },
+		{ args: ['--challenge'], message: /needs --notify/ },
+		{ args: ['--client-auth', 'both'], message: /header, body, json, headerJson/ },
+		{ args: ['--unknown'], message: /unknown/i },
 	])('refuses $args', ({ args, message }) => {
 		expect(() => readOptions(args, {})).toThrow(message);
 	});

@@ -38,12 +38,7 @@ describe('a refund', () => {
 			body: { refund: { status: 'done' } },
 			state: 'refunded',
 		},
-		{
-			what: 'none at all',
-			words: refundOf('refund.status', 'DONE'),
-			body: {},
-			state: 'paid',
-		},
+		{ what: 'none at all', words: refundOf('refund.status', 'DONE'), body: {}, state: 'paid' },
 		{
 			what: 'refused at the first of two paths, made at the second',
 			words: refundOf('refund\nback.state', 'DONE'),

@@ -246,11 +246,7 @@ describe('no condition goes on with what lacks one', () => {
 			body: { live: true, items: [entry('PENDING', false), entry('SENT', true)] },
 			isMet: true,
 		},
-		{
-			what: 'a list of a test',
-			body: { live: false, items: [entry('SENT', true)] },
-			isMet: false,
-		},
+		{ what: 'a list of a test', body: { live: false, items: [entry('SENT', true)] }, isMet: false },
 		{
 			what: 'a field beside a list of a test',
 			body: { live: false, topic: 'SENT', items: [entry('SENT', true)] },
