@@ -46,7 +46,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'an account that is refused is asked by each run of a node': [
 		{
-			find: 'identity: additionalData ?? context,',
+			find: 'identity: additionalDataOf(context) ?? context,',
 			replace: 'identity: {},',
 		},
 	],

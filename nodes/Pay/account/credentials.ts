@@ -3,10 +3,10 @@ import type {
 	ICredentialsExpressionResolveValues,
 	IExecuteFunctions,
 	IHookFunctions,
-	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { BoundedMap } from '../base/boundedMap';
 import { InputError } from '../base/inputError';
+import { additionalDataOf, isExpression } from '../base/n8n';
 import { refuseItemDataInTool } from '../fields/expressions';
 import { type Account, readAccount, refuseMissingValue } from './account';
 import { credentialField } from './field';
@@ -34,7 +34,7 @@ class UnresolvedFields {
 async function unresolvedCredential(
 	context: CredentialContext,
 ): Promise<PayCredential | undefined> {
-	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	const additionalData = additionalDataOf(context);
 	const node = context.getNode();
 	const selected = node.credentials?.payApi;
 	if (additionalData === undefined || selected === undefined) return undefined;
@@ -66,7 +66,7 @@ function isPlain(unresolved: PayCredential, resolved: PayCredential): boolean {
 		const text = unresolved[name];
 		if (text !== resolved[name]) return false;
 		// The first item may hold the very text of an expression.
-		if (typeof text === 'string' && text.startsWith('=')) return false;
+		if (isExpression(text)) return false;
 	}
 	return true;
 }

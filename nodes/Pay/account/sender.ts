@@ -7,6 +7,7 @@ import {
 	timingSafeEqual,
 } from 'crypto';
 import type { InputError } from '../base/inputError';
+import { isExpression } from '../base/n8n';
 import { matchField, type PostbackMatch } from '../fields/condition';
 import { wrongField } from '../fields/label';
 import { fieldsInWords, type StatusWords } from '../service/state';
@@ -236,7 +237,7 @@ export function readSenderRuleOfWait(credential: PayCredential): SenderRule | un
 	const asText = { ...credential };
 	for (const { name } of senderFields) {
 		const value = credential[name];
-		if (typeof value !== 'string' || !value.startsWith('=')) continue;
+		if (!isExpression(value)) continue;
 		// Refused when it is read: what was left in a field that the form hides counts for nothing.
 		const get = () => {
 			throw wrongInCredential(

@@ -2,6 +2,7 @@ import { createHash } from 'crypto';
 import { BoundedMap } from '../base/boundedMap';
 import { InputError } from '../base/inputError';
 import { isJsonObject, jsonOrText } from '../base/json';
+import { shortened } from '../base/text';
 import { within } from '../base/time';
 import type { TokenPost, TokenResponse } from '../service/client';
 import { type Reason, reasonInWords } from '../service/reasons';
@@ -203,7 +204,7 @@ function endpointWordsIn(body: unknown, client: ClientCredentials): string {
 	const text = String(redact(words, secretsIn(body, client), LONG_WORD))
 		.replace(/\s+/g, ' ')
 		.trim();
-	return text.length > MOST_QUOTED ? `${text.slice(0, MOST_QUOTED)}…` : text;
+	return shortened(text, MOST_QUOTED);
 }
 
 /** What is wrong where an endpoint gave no token, and which field of the credential to look at. */

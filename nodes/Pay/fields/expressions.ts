@@ -1,5 +1,6 @@
 import type { INodeProperties, INodePropertyCollection } from 'n8n-workflow';
 import { isJsonObject } from '../base/json';
+import { isExpression } from '../base/n8n';
 import { fieldAt, type NamedField, quoted, wrongField } from './label';
 
 /** Reads one parameter of one item, expressions resolved. */
@@ -113,7 +114,7 @@ export function refuseExpressions(
 	if (!isJsonObject(typedOptions)) return;
 	for (const option of options) {
 		const typed = typedOptions[option.name];
-		if (typeof typed !== 'string' || !typed.startsWith('=')) continue;
+		if (!isExpression(typed)) continue;
 		throw wrongField(option, 'is an expression', 'Choose it under Options, without an expression.');
 	}
 }
@@ -121,8 +122,7 @@ export function refuseExpressions(
 /** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
 export function mayBeExpression(typed: unknown): boolean {
 	if (typed === undefined) return true;
-	if (typeof typed === 'string') return typed.startsWith('=');
-	if (typeof typed !== 'object' || typed === null) return false;
+	if (typeof typed !== 'object' || typed === null) return isExpression(typed);
 	return Object.values(typed).some(mayBeExpression);
 }
 
@@ -131,7 +131,7 @@ const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)
 
 /** Whether an expression, at any depth of a parameter as it was typed, reads its item. */
 function readsItem(typed: unknown): boolean {
-	if (typeof typed === 'string') return typed.startsWith('=') && ITEM.test(typed);
+	if (typeof typed === 'string') return isExpression(typed) && ITEM.test(typed);
 	return Object.values(typed ?? {}).some(readsItem);
 }
 
@@ -161,7 +161,7 @@ interface Form {
 
 /** Refuses an expression, at any depth of a parameter, that gives nothing. Throws an InputError. */
 export function requireValues(typed: unknown, value: unknown, path: string, form: Form): void {
-	if (typeof typed === 'string' && typed.startsWith('=')) {
+	if (isExpression(typed)) {
 		requireValue(value, path, form);
 		return;
 	}

@@ -1,5 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { isJsonObject } from '../base/json';
+import { isExpression } from '../base/n8n';
 import type { Words } from '../service/contract';
 import { inOneForm } from '../service/paths';
 import { fieldInside, type NamedField, quoted, wrongField } from './label';
@@ -239,7 +240,7 @@ export function changingIdHint(
 	typed: unknown,
 	{ noun, pastParticiple }: Words,
 ): string | undefined {
-	if (typeof typed !== 'string' || !typed.startsWith('=')) return undefined;
+	if (!isExpression(typed)) return undefined;
 	const [changing] = CHANGING.exec(typed) ?? [];
 	if (changing === undefined) return undefined;
 	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${OWN_ID.example}.`;
@@ -253,7 +254,7 @@ const CHOSEN_BY_MODEL = /\$(?:fromAI|tool)\b/i;
  * wish in a second message would be a second payment. Throws an InputError.
  */
 export function refuseInventedId(typed: unknown, { noun, pastParticiple }: Words): void {
-	if (typeof typed !== 'string' || !typed.startsWith('=')) return;
+	if (!isExpression(typed)) return;
 	const [part] = CHOSEN_BY_MODEL.exec(typed) ?? CHANGING.exec(typed) ?? [];
 	if (part === undefined) return;
 	throw wrongField(

@@ -4,7 +4,6 @@ import {
 	type INodeProperties,
 	type IWebhookFunctions,
 	type IWebhookResponseData,
-	type IWorkflowExecuteAdditionalData,
 	NodeOperationError,
 	UserError,
 } from 'n8n-workflow';
@@ -20,6 +19,7 @@ import {
 } from '../account/sender';
 import { InputError, inWords } from '../base/inputError';
 import { logWarning } from '../base/log';
+import { additionalDataOf, isExpression } from '../base/n8n';
 import {
 	conditionFields,
 	matchOf,
@@ -216,7 +216,7 @@ const triggerFields: INodeProperties[] = [
  * request, so who sends a request could choose "none".
  */
 export function readAuthentication(typed: unknown, value: unknown): Authentication {
-	if (typeof typed === 'string' && typed.startsWith('=')) {
+	if (isExpression(typed)) {
 		throw wrongField(
 			authenticationField,
 			'is an expression, so a request could choose it',
@@ -434,7 +434,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 /** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */
 function urlGivenOut(context: IWebhookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
-	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	const additionalData = additionalDataOf(context);
 	if (context.getMode() !== 'manual' || additionalData === undefined) return url;
 	const { webhookBaseUrl, webhookTestBaseUrl } = additionalData;
 	return webhookTestBaseUrl + url.slice(webhookBaseUrl.length);

@@ -7,6 +7,7 @@ import type {
 import { headerFault, knownOfSender, type SenderRule, signatureFault } from '../account/sender';
 import { isJsonObject, jsonOrText } from '../base/json';
 import { logWarning } from '../base/log';
+import { isExpression } from '../base/n8n';
 import { requireFieldByField } from '../fields/expressions';
 import { quoted, wrongField } from '../fields/label';
 import { LEAVE_BODY, leaveBodyOption } from '../fields/options';
@@ -391,7 +392,7 @@ export const RESPONSE_CODE = '={{ Number($parameter["options"]["responseCode"]) 
 /** Refuses an expression in an option that is read for each request. Throws an InputError. */
 export function refuseExpression(typedOptions: unknown, field: INodeProperties): void {
 	const typed = isJsonObject(typedOptions) ? typedOptions[field.name] : undefined;
-	if (typeof typed !== 'string' || !typed.startsWith('=')) return;
+	if (!isExpression(typed)) return;
 	throw wrongField(
 		field,
 		'is an expression, and there is no item yet that it could read',

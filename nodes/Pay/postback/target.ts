@@ -1,10 +1,7 @@
-import type {
-	IExecuteFunctions,
-	INodeProperties,
-	IWorkflowExecuteAdditionalData,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { InputError } from '../base/inputError';
 import { isLoopback } from '../base/loopback';
+import { additionalDataOf } from '../base/n8n';
 import { parseChoice, type ReadParameter } from '../fields/expressions';
 import { wrongField } from '../fields/label';
 import { refuseTypedExpression } from '../fields/text';
@@ -258,8 +255,7 @@ const TEST_PATH = '/webhook-test';
 
 /** The path of this n8n's test URLs, which N8N_ENDPOINT_WEBHOOK_TEST renames. */
 export function testPathOf(context: Pick<IExecuteFunctions, 'getNode'>): string {
-	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
-	const address = additionalData?.webhookTestBaseUrl ?? '';
+	const address = additionalDataOf(context)?.webhookTestBaseUrl ?? '';
 	return URL.canParse(address) ? new URL(address).pathname : TEST_PATH;
 }
 

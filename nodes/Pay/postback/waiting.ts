@@ -3,9 +3,9 @@ import type {
 	INodeExecutionData,
 	IRunExecutionData,
 	IWebhookFunctions,
-	IWorkflowExecuteAdditionalData,
 } from 'n8n-workflow';
 import { BoundedMap } from '../base/boundedMap';
+import { additionalDataOf } from '../base/n8n';
 import { pause } from '../base/time';
 import { isN8n1 } from '../n8n1/version';
 import type { StatusWords } from '../service/state';
@@ -170,7 +170,7 @@ function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
  * n8n's database fails.
  */
 export async function isOver(context: IWebhookFunctions, wait: OpenWait): Promise<boolean> {
-	const { additionalData } = context as { additionalData?: IWorkflowExecuteAdditionalData };
+	const additionalData = additionalDataOf(context);
 	// n8n 1.101 lacks it, 1.104 has it. Without it a process knows only what it resumed itself.
 	if (additionalData?.getRunExecutionData !== undefined) {
 		const execution = await additionalData.getRunExecutionData(context.getExecutionId());

@@ -1,4 +1,5 @@
 import { valueAt } from '../base/json';
+import { shortened } from '../base/text';
 import { easiestToShow, type Image, imageIn } from './image';
 import { EMV_BEGINNING, emvAmount, isEmv } from './emv';
 
@@ -24,11 +25,13 @@ function textFields(value: unknown, path: string[] = [], found: TextField[] = []
 	return found;
 }
 
+/** As much of a text field as a person needs to know it again. */
+const MOST_SHOWN = 24;
+
 /** The text fields of a response as a person can choose from them. */
 function choices(fields: TextField[]): string {
 	const shown = fields.slice(0, 15).map(({ path, value }) => {
-		const start = value.length > 24 ? `${value.slice(0, 24)}…` : value;
-		const line = start.replace(/\s+/g, ' ');
+		const line = shortened(value, MOST_SHOWN).replace(/\s+/g, ' ');
 		return `${path === '' ? '(the whole response)' : path} ("${line}")`;
 	});
 	return shown.length > 0 ? shown.join(', ') : 'none';

@@ -1,6 +1,7 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
 import { isJsonObject } from '../base/json';
 import { logWarning } from '../base/log';
+import { shortened } from '../base/text';
 import { isSameAmount } from '../service/amounts';
 import type { RequestResult } from '../service/client';
 import type { ServiceRequest } from '../service/contract';
@@ -64,8 +65,7 @@ const MOST_SHOWN = 150;
 
 /** The beginning of what a response names: it may be as long as the response. */
 function shown(value: string | number): string {
-	const text = String(value);
-	return text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text;
+	return shortened(String(value), MOST_SHOWN);
 }
 
 /** What a service writes in place of what it does not show. */

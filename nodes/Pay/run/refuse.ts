@@ -6,7 +6,7 @@ import type {
 } from 'n8n-workflow';
 import type { InputError } from '../base/inputError';
 import { isJsonObject } from '../base/json';
-import { workflowNodes } from '../base/n8n';
+import { additionalDataOf, runExecutionDataOf, workflowNodes } from '../base/n8n';
 import { otherStillAwaited } from '../postback/waiting';
 import type { Words } from '../service/contract';
 import type { Done, Ready, Step } from './item';
@@ -161,8 +161,7 @@ function isThisOrItsAgent(context: IExecuteFunctions, name: string): boolean {
  * on 2.41.1 and 1.123.81), and an agent with its tools. Throws an InputError.
  */
 export function refuseExecutePreviousNodes(context: IExecuteFunctions): void {
-	const { runExecutionData } = context as { runExecutionData?: IRunExecutionData };
-	const name = nodeWithoutItself(runExecutionData?.startData ?? {});
+	const name = nodeWithoutItself(runExecutionDataOf(context)?.startData ?? {});
 	if (name !== undefined && isThisOrItsAgent(context, name)) throw ranWithPreviousNodes(name);
 }
 
@@ -211,8 +210,7 @@ function isEvaluation(context: IExecuteFunctions): boolean {
  * own Agents calls, when it tests the Agent; the mode is that of any run in the editor.
  */
 function areResponsesInvented(context: IExecuteFunctions): boolean {
-	const { additionalData } = context as { additionalData?: { evalLlmMockHandler?: unknown } };
-	return additionalData?.evalLlmMockHandler !== undefined;
+	return additionalDataOf(context)?.evalLlmMockHandler !== undefined;
 }
 
 /**

@@ -1,5 +1,6 @@
-import type { IExecuteFunctions, IRunExecutionData } from 'n8n-workflow';
+import type { IExecuteFunctions } from 'n8n-workflow';
 import type { AccountGate, Session } from '../account/standing';
+import { additionalDataOf, runExecutionDataOf } from '../base/n8n';
 import type { ExpectationStore } from '../postback/waiting';
 import type { TokenPost } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
@@ -36,8 +37,7 @@ const WAIT_TYPE = 'n8n-nodes-base.wait';
 
 /** How often n8n's own Wait nodes before a node have run; 0 where this n8n does not tell. */
 function countShortWaits(context: IExecuteFunctions): number {
-	const { runExecutionData } = context as { runExecutionData?: IRunExecutionData };
-	const runs = runExecutionData?.resultData?.runData ?? {};
+	const runs = runExecutionDataOf(context)?.resultData?.runData ?? {};
 	let count = 0;
 	try {
 		for (const { name, type } of context.getParentNodes(context.getNode().name)) {
@@ -51,15 +51,13 @@ function countShortWaits(context: IExecuteFunctions): number {
 }
 
 /**
- * The session in which a node runs. n8n makes `additionalData` anew for each execution, and when one goes on
- * after a wait (read in 1.123 and 2.41); all its nodes and tools have the same one. Without it a session is
- * one run of the node.
+ * The session in which a node runs: as long as n8n's additional data is the same. Without it a session is one
+ * run of the node.
  */
 export function sessionOf(context: IExecuteFunctions): Session {
-	const { additionalData } = context as { additionalData?: object };
 	return {
 		executionId: context.getExecutionId() as string | undefined,
-		identity: additionalData ?? context,
+		identity: additionalDataOf(context) ?? context,
 		countShortWaits: () => countShortWaits(context),
 	};
 }

@@ -1,12 +1,8 @@
-import type {
-	IExecuteFunctions,
-	INodeParameters,
-	NodeTypeAndVersion,
-	Workflow,
-} from 'n8n-workflow';
+import type { IExecuteFunctions, INodeParameters, NodeTypeAndVersion } from 'n8n-workflow';
 import type { Account } from '../account/account';
 import { refuseUnsignedMatch } from '../account/sender';
 import { InputError } from '../base/inputError';
+import { workflowNode } from '../base/n8n';
 import {
 	matchOf,
 	type PostbackMatch,
@@ -40,9 +36,8 @@ interface WaitBehind {
 /** Whether a wait has the credential of the node that asks, as far as this n8n tells it. */
 function hasCredentialOf(context: IExecuteFunctions, wait: string): boolean {
 	// No function of n8n gives the credentials of another node.
-	const { workflow } = context as { workflow?: Pick<Workflow, 'getNode'> };
 	const asking = context.getNode().credentials?.payApi?.id;
-	return asking !== undefined && workflow?.getNode(wait)?.credentials?.payApi?.id === asking;
+	return asking !== undefined && workflowNode(context, wait)?.credentials?.payApi?.id === asking;
 }
 
 /** The enabled waits behind a node, however far; undefined where this n8n does not tell its nodes. */

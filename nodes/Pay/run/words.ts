@@ -1,4 +1,5 @@
 import { isJsonObject } from '../base/json';
+import { shortened } from '../base/text';
 import type { RequestResult } from '../service/client';
 import type { Words } from '../service/contract';
 import { proxyPageIn, type Reason, reasonInWords, UNPUBLISHED } from '../service/reasons';
@@ -85,7 +86,7 @@ export interface ResultWords {
 const MOST_QUOTED = 500;
 
 function quotedStart(text: string): string {
-	return text.length > MOST_QUOTED ? `"${text.slice(0, MOST_QUOTED)}…"` : `"${text}"`;
+	return `"${shortened(text, MOST_QUOTED)}"`;
 }
 
 /** What the response said, if there was one. */
