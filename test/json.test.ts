@@ -2,7 +2,7 @@ import {
 	isJsonObject,
 	isTooDeep,
 	jsonOrText,
-	parseTypedJson,
+	readTypedJson,
 	valueAt,
 } from '../nodes/Pay/base/json';
 
@@ -122,12 +122,12 @@ describe('JSON or text', () => {
 });
 
 test('typed JSON is parsed, or gives its mistake', () => {
-	expect(parseTypedJson('{"a":[1.5]}')).toStrictEqual({ parsed: { a: [1.5] } });
-	expect(parseTypedJson('[12345678901234567890]')).toStrictEqual({
+	expect(readTypedJson('{"a":[1.5]}')).toStrictEqual({ parsed: { a: [1.5] } });
+	expect(readTypedJson('[12345678901234567890]')).toStrictEqual({
 		mistake:
 			'the number 12345678901234567890 has too many digits to keep them all; write it as text',
 	});
-	const { parsed, mistake } = parseTypedJson('{');
+	const { parsed, mistake } = readTypedJson('{');
 	expect(parsed).toBeUndefined();
 	expect(typeof mistake).toBe('string');
 });

@@ -1,6 +1,6 @@
 import { NodeHelpers } from 'n8n-workflow';
 import { PayApi } from '../../credentials/PayApi.credentials';
-import { checkHeaderValue, parseSecrets, readAccount } from '../../nodes/Pay/account/account';
+import { readIdForHeader, readPostbackSecrets, readAccount } from '../../nodes/Pay/account/account';
 import { refusalOf } from '../refusal';
 
 const BASE = { baseUrl: 'https://api.example.com', accessToken: 'abc' };
@@ -99,18 +99,18 @@ describe('the header for the External ID', () => {
 	const withTheHeader = readAccount({ ...BASE, ...withHeader });
 
 	test.each(['order-1', 'order 1~', '!'])('carries %s', (externalId) => {
-		expect(() => checkHeaderValue(withTheHeader, externalId)).not.toThrow();
+		expect(() => readIdForHeader(withTheHeader, externalId)).not.toThrow();
 	});
 
 	test.each(['é', 'order-é', 'é-order', 'or\tder', ''])('cannot carry %j', (externalId) => {
-		expect(refusalOf(() => checkHeaderValue(withTheHeader, externalId))).toMatchObject({
+		expect(refusalOf(() => readIdForHeader(withTheHeader, externalId))).toMatchObject({
 			field: 'external_id',
 			message: `"${externalId}" cannot be sent in the header Idempotency-Key, which takes only plain letters, digits and signs (ASCII)`,
 		});
 	});
 
 	test('is not asked for where the account has none', () => {
-		expect(() => checkHeaderValue(readAccount(BASE), 'é')).not.toThrow();
+		expect(() => readIdForHeader(readAccount(BASE), 'é')).not.toThrow();
 	});
 });
 
@@ -224,7 +224,7 @@ test.each<{ which: string; fields: object; expected: { current: string; accepted
 		expected: { current: '', accepted: [] },
 	},
 ])('a trigger takes what was signed with $which of its secrets', ({ fields, expected }) => {
-	expect(parseSecrets(fields as never)).toStrictEqual(expected);
+	expect(readPostbackSecrets(fields as never)).toStrictEqual(expected);
 });
 
 test('a Postback Secret of sixteen letters is taken, and a number of sixteen digits', () => {

@@ -1,4 +1,4 @@
-import { parseBaseUrl, parseSchemeName } from '../../nodes/Pay/account/account';
+import { readBaseUrl, readSchemeName } from '../../nodes/Pay/account/account';
 import { refusalOf } from '../refusal';
 
 test.each([
@@ -26,7 +26,7 @@ test.each([
 	},
 	{ given: 'http://[::1]:8787', used: 'http://[::1]:8787' },
 ])('$given is used as $used', ({ given, used }) => {
-	expect(parseBaseUrl(given, false, 'pay')).toBe(used);
+	expect(readBaseUrl(given, false, 'pay')).toBe(used);
 });
 
 test.each([
@@ -87,14 +87,14 @@ test.each([
 		why: 'The Base URL of the Pay API credential must hold no query',
 	},
 ])('$given is refused', ({ given, why }) => {
-	expect(refusalOf(() => parseBaseUrl(given, false, 'pay'))).toMatchObject({
+	expect(refusalOf(() => readBaseUrl(given, false, 'pay'))).toMatchObject({
 		field: 'baseUrl',
 		message: why,
 	});
 });
 
 test('http: to another host needs the person to allow it', () => {
-	expect(parseBaseUrl('http://sandbox:8787', true, 'pay')).toBe('http://sandbox:8787');
+	expect(readBaseUrl('http://sandbox:8787', true, 'pay')).toBe('http://sandbox:8787');
 });
 
 test.each([
@@ -103,13 +103,13 @@ test.each([
 ])(
 	'$given with the scheme name $schemeName says to enter $right',
 	({ given, schemeName, right }) => {
-		expect(() => parseBaseUrl(given, false, schemeName)).toThrow(
+		expect(() => readBaseUrl(given, false, schemeName)).toThrow(
 			expect.objectContaining({
 				field: 'schemeName',
 				advice: expect.stringContaining(`"${right}"`),
 			}),
 		);
-		expect(parseBaseUrl(given, false, right)).toBe('https://api.example.com');
+		expect(readBaseUrl(given, false, right)).toBe('https://api.example.com');
 	},
 );
 
@@ -118,12 +118,12 @@ test.each([
 	{ given: 'pay', used: 'pay' },
 	{ given: ' other-1 ', used: 'other-1' },
 ])('the scheme name $given is $used', ({ given, used }) => {
-	expect(parseSchemeName(given)).toBe(used);
+	expect(readSchemeName(given)).toBe(used);
 });
 
 test.each(['', ' ', '..', '.', 'a/b', 'a b', 'a?b', 'a#b', 'ä', '%2e%2e', {}])(
 	'the scheme name %p is refused, since it is no segment of a path',
 	(given) => {
-		expect(refusalOf(() => parseSchemeName(given))?.field).toBe('schemeName');
+		expect(refusalOf(() => readSchemeName(given))?.field).toBe('schemeName');
 	},
 );

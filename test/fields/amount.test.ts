@@ -4,7 +4,7 @@ import { InputError } from '../../nodes/Pay/base/inputError';
 import {
 	amountField,
 	type DecimalSign,
-	parseAmount,
+	readAmount,
 	readDecimalSign,
 } from '../../nodes/Pay/fields/amount';
 import { unitsInWords, unitsOf } from '../../nodes/Pay/service/amounts';
@@ -13,7 +13,7 @@ import { runs } from '../runs';
 
 /** What is said of an amount that is refused; undefined where it is taken. */
 const refusal = (value: unknown, decimalSign?: DecimalSign) =>
-	refusalOf(() => parseAmount(value, amountField, { decimalSign }));
+	refusalOf(() => readAmount(value, amountField, { decimalSign }));
 
 describe('an amount', () => {
 	test.each<{ value: unknown; amount: number }>([
@@ -26,7 +26,7 @@ describe('an amount', () => {
 		// A database gives a column with six decimals like this.
 		{ value: '12.500000', amount: 12.5 },
 	])('$value is taken as $amount', ({ value, amount }) => {
-		expect(parseAmount(value, amountField)).toBe(amount);
+		expect(readAmount(value, amountField)).toBe(amount);
 	});
 
 	test.each<[unknown, string]>([
@@ -133,7 +133,7 @@ describe('an amount', () => {
 		['10,500', '10500', '10.5'],
 	])('%s can be two amounts: %s and %s are offered, and taken', (text, one, other) => {
 		expect(refusal(text)?.advice).toBe(`Write ${one} or ${other}, whichever is meant.`);
-		for (const each of [one, other]) expect(parseAmount(each, amountField)).toBe(Number(each));
+		for (const each of [one, other]) expect(readAmount(each, amountField)).toBe(Number(each));
 	});
 
 	test.each([
@@ -148,7 +148,7 @@ describe('an amount', () => {
 });
 
 describe('an amount with a decimal comma', () => {
-	const read = (value: unknown) => parseAmount(value, amountField, { decimalSign: 'comma' });
+	const read = (value: unknown) => readAmount(value, amountField, { decimalSign: 'comma' });
 
 	test.each<[unknown, number]>([
 		['10,50', 10.5],
@@ -203,7 +203,7 @@ describe('an amount with a decimal comma', () => {
 
 describe('a percentage', () => {
 	const percentage = { name: 'percentageSplit', displayName: 'Percentage' };
-	const read = (value: unknown) => parseAmount(value, percentage, { isPercentage: true });
+	const read = (value: unknown) => readAmount(value, percentage, { isPercentage: true });
 
 	test('may be 0, and -0 is that', () => {
 		expect(read(0)).toBe(0);
@@ -271,7 +271,7 @@ const digits = (min: number, max: number) =>
 /** The amount of a text, undefined where it is refused. */
 function taken(value: unknown, decimalSign?: DecimalSign): number | undefined {
 	return refusal(value, decimalSign) === undefined
-		? parseAmount(value, amountField, { decimalSign })
+		? readAmount(value, amountField, { decimalSign })
 		: undefined;
 }
 

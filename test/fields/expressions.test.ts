@@ -3,12 +3,12 @@ import { amountField } from '../../nodes/Pay/fields/amount';
 import {
 	asTyped,
 	mayBeExpression,
-	parseChoice,
-	parseSwitch,
+	readChoice,
+	readSwitch,
 	refuseExpressions,
 	refuseItemDataInTool,
-	requireFieldByField,
-	requireValues,
+	readFieldByField,
+	readGivenValues,
 	showFor,
 } from '../../nodes/Pay/fields/expressions';
 import { recipientField } from '../../nodes/Pay/fields/recipient';
@@ -34,18 +34,18 @@ const LIST: INodeProperties = {
 };
 
 test('a choice is one of its list, as it is written there', () => {
-	const read = (value: unknown) => parseChoice(value, TEXT, ['fields', 'json'], 'Choose one.');
+	const read = (value: unknown) => readChoice(value, TEXT, ['fields', 'json'], 'Choose one.');
 	expect(read('json')).toBe('json');
 	expect(refusalOf(() => read('JSON'))).toMatchObject({
 		field: 'name',
 		message: 'Name must be one of fields, json, but is "JSON"',
 		advice: 'Choose one.',
 	});
-	expect(refusalOf(() => parseChoice('', TEXT, ['a']))?.advice).toBe('Choose one from the list.');
+	expect(refusalOf(() => readChoice('', TEXT, ['a']))?.advice).toBe('Choose one from the list.');
 });
 
 test('a switch is true or false', () => {
-	expect([true, false].map((value) => parseSwitch(value, TEXT))).toStrictEqual([true, false]);
+	expect([true, false].map((value) => readSwitch(value, TEXT))).toStrictEqual([true, false]);
 });
 
 test.each([
@@ -57,7 +57,7 @@ test.each([
 ])(
 	'a switch that is %p is refused, and its value not shown, which may be a secret',
 	(value, is) => {
-		expect(refusalOf(() => parseSwitch(value, TEXT))).toMatchObject({
+		expect(refusalOf(() => readSwitch(value, TEXT))).toMatchObject({
 			field: 'name',
 			message: `Name must be true or false, but is ${is}`,
 			advice: 'Turn it on or off. An expression in it must give true or false.',
@@ -103,7 +103,7 @@ describe('collections are filled in field by field', () => {
 		{ name: 'one entry', typed: { split: { recipient: { name: 'a' } } } },
 		{ name: 'entries', typed: { split: { recipient: [{ name: 'a' }, { payer: { name: 'b' } }] } } },
 	])('$name is taken', ({ typed }) => {
-		expect(refusalOf(() => requireFieldByField(FORM, typed))).toBeUndefined();
+		expect(refusalOf(() => readFieldByField(FORM, typed))).toBeUndefined();
 	});
 
 	const MESSAGE = 'must be filled in field by field, not as one expression';
@@ -139,7 +139,7 @@ describe('collections are filled in field by field', () => {
 			label: 'Payer (split.payer)',
 		},
 	])('$name that is one expression is refused', ({ typed, field, label }) => {
-		expect(refusalOf(() => requireFieldByField(FORM, typed))).toMatchObject({
+		expect(refusalOf(() => readFieldByField(FORM, typed))).toMatchObject({
 			field,
 			message: `${label} ${MESSAGE}`,
 			advice: 'Fill in its fields. Each of them may hold an expression of its own.',
@@ -149,7 +149,7 @@ describe('collections are filled in field by field', () => {
 	test('a collection within a collection is named by its path', () => {
 		const options = { ...COLLECTION, name: 'options', options: [COLLECTION] };
 		const typed = { options: { payer: '=' } };
-		expect(refusalOf(() => requireFieldByField([options], typed))?.field).toBe('options.payer');
+		expect(refusalOf(() => readFieldByField([options], typed))?.field).toBe('options.payer');
 	});
 });
 
@@ -239,7 +239,7 @@ describe('an expression that gives nothing is refused', () => {
 		neverEmpty: new Set(['creditParty.key']),
 	};
 	const refused = (typed: unknown, value: unknown, path: string) =>
-		refusalOf(() => requireValues(typed, value, path, form));
+		refusalOf(() => readGivenValues(typed, value, path, form));
 
 	const DESCRIPTION = 'Description (payerQuestion) is missing: its expression gives nothing';
 	const KEY = 'Key (creditParty.key) is missing: its expression gives nothing';

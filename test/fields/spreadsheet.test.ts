@@ -1,13 +1,13 @@
-import { readAmount } from '../../nodes/Pay/fields/amount';
+import { readAmountOfItem } from '../../nodes/Pay/fields/amount';
 import { readRecipient } from '../../nodes/Pay/fields/recipient';
 import { readSplit } from '../../nodes/Pay/fields/split';
-import { documentText, optionalText, OWN_ID, parseExternalId } from '../../nodes/Pay/fields/text';
+import { readCellText, readText, OWN_ID, readExternalId } from '../../nodes/Pay/fields/text';
 import { refusalOf } from '../refusal';
 import { reading } from './reading';
 
 const FIELD = { name: 'document', displayName: 'Document' };
 
-const refusal = (text: string) => refusalOf(() => documentText(text, FIELD));
+const refusal = (text: string) => refusalOf(() => readCellText(text, FIELD));
 
 // As Excel, LibreOffice and Google Sheets write them: the tables of PhpSpreadsheet and EPPlus have the languages.
 test.each([
@@ -128,7 +128,7 @@ test.each([
 	'Loading... bay 4',
 	'Err:paid',
 ])('%j is sent as it is', (text) => {
-	expect(documentText(text, FIELD)).toBe(text);
+	expect(readCellText(text, FIELD)).toBe(text);
 });
 
 const LEFT = ['#N/A', '=B2', "'551", '5,51199E+12'];
@@ -143,8 +143,8 @@ const read = (typed: Readonly<Record<string, unknown>>) => ({
 				split: { recipient: [{ username: typed.text, percentageSplit: 10 }] },
 			}),
 		),
-	external_id: () => parseExternalId(typed.text, OWN_ID),
-	amount: () => readAmount(reading({ amount: typed.text })),
+	external_id: () => readExternalId(typed.text, OWN_ID),
+	amount: () => readAmountOfItem(reading({ amount: typed.text })),
 });
 
 test.each(LEFT)('%s is refused in each field that says who is paid, what or how much', (text) => {
@@ -161,5 +161,5 @@ test.each(LEFT)('%s is refused in each field that says who is paid, what or how 
 });
 
 test("a name or a description may begin with an apostrophe, as 't Hooft does", () => {
-	expect(optionalText("'t Hooft", FIELD)).toBe("'t Hooft");
+	expect(readText("'t Hooft", FIELD)).toBe("'t Hooft");
 });

@@ -3,11 +3,11 @@ import assert from 'node:assert/strict';
 import {
 	changingIdHint,
 	documentedMembers,
-	optionalIdentifier,
-	optionalText,
+	readOptionalIdentifier,
+	readText,
 	OWN_ID,
-	parseExternalId,
-	parseIdentifier,
+	readExternalId,
+	readIdentifier,
 	readMembers,
 	refuseInventedId,
 	withoutEmpty,
@@ -22,15 +22,15 @@ const WORDS: Words = {
 	pastParticiple: 'refunded',
 	whenUnknown: { warning: undefined, advice: (external_id) => external_id, reminder: undefined },
 };
-const parseOwnId = (value: unknown) => parseExternalId(value, OWN_ID);
+const readOwnId = (value: unknown) => readExternalId(value, OWN_ID);
 const KEY_FIELD = { name: 'creditParty.key', displayName: 'Key' };
 const RECIPIENT_FIELD = { name: 'creditParty', displayName: 'Recipient' };
 const SPLIT_FIELD = { name: 'split', displayName: 'Split Recipients' };
 
 /** A text inside of an object. */
-const textOf = (name: 'key' | 'name', parse = optionalText) => ({
+const textOf = (name: 'key' | 'name', read = readText) => ({
 	field: { name, displayName: name === 'key' ? 'Key' : 'Name' },
-	parse,
+	read,
 });
 
 describe('an optional text', () => {
@@ -45,7 +45,7 @@ describe('an optional text', () => {
 		{ value: null, expected: undefined },
 		{ value: undefined, expected: undefined },
 	])('$value is read as $expected', ({ value, expected }) => {
-		expect(optionalText(value, KEY_FIELD)).toBe(expected);
+		expect(readText(value, KEY_FIELD)).toBe(expected);
 	});
 
 	// The last two are of n8n's dates and of JavaScript's.
@@ -58,11 +58,11 @@ describe('an optional text', () => {
 		'Invalid DateTime',
 		'Invalid Date',
 	])('%p is refused: a failed expression leaves it', (value) => {
-		expect(refusalOf(() => optionalText(value, KEY_FIELD))?.field).toBe('creditParty.key');
+		expect(refusalOf(() => readText(value, KEY_FIELD))?.field).toBe('creditParty.key');
 	});
 
 	test.each([() => 'x', Symbol('x')])('%p is refused', (value) => {
-		expect(refusalOf(() => optionalText(value, KEY_FIELD))?.field).toBe('creditParty.key');
+		expect(refusalOf(() => readText(value, KEY_FIELD))?.field).toBe('creditParty.key');
 	});
 
 	// Typed into a field on Fixed, n8n 2.41 leaves it as it is.
@@ -79,7 +79,7 @@ describe('an optional text', () => {
 		'$execution.id',
 		'Hi {{name}}, {{ $json.id }}',
 	])('%j is refused: an expression that n8n did not take for one', (value) => {
-		expect(refusalOf(() => optionalText(value, KEY_FIELD))?.message).toBe(
+		expect(refusalOf(() => readText(value, KEY_FIELD))?.message).toBe(
 			'Key (creditParty.key) holds an expression as plain text',
 		);
 	});
@@ -95,7 +95,7 @@ describe('an optional text', () => {
 		'$jsonp',
 		'$(5)',
 	])('%j is an ordinary text', (value) => {
-		expect(optionalText(value, KEY_FIELD)).toBe(value);
+		expect(readText(value, KEY_FIELD)).toBe(value);
 	});
 });
 
@@ -108,18 +108,18 @@ describe('an External ID', () => {
 		[7, '7'],
 		[Number.MAX_SAFE_INTEGER, '9007199254740991'],
 	])('%j is read as %j', (value, expected) => {
-		expect(parseOwnId(value)).toBe(expected);
+		expect(readOwnId(value)).toBe(expected);
 	});
 
 	test.each(['', ' ', null, undefined, true, 1.5, NaN, 2 ** 53, {}, ['a'], 'undefined'])(
 		'%p is refused',
 		(value) => {
-			expect(refusalOf(() => parseOwnId(value))?.field).toBe('external_id');
+			expect(refusalOf(() => readOwnId(value))?.field).toBe('external_id');
 		},
 	);
 
 	test.each(['a\ud83d', '\ude00b', 'x\udfffy'])('%j, half of a pair, is refused', (text) => {
-		expect(refusalOf(() => parseOwnId(text))?.field).toBe('external_id');
+		expect(refusalOf(() => readOwnId(text))?.field).toBe('external_id');
 	});
 
 	test.each([
@@ -127,7 +127,7 @@ describe('an External ID', () => {
 		0x34f, 0xe0041, 0x2800, 0xfffc, 0x2028, 0x1d159,
 	])('that holds a character that nobody sees is refused, and its code named: %d', (code) => {
 		const named = code.toString(16).toUpperCase().padStart(4, '0');
-		const read = () => parseOwnId(`payout${String.fromCodePoint(code)}7`);
+		const read = () => readOwnId(`payout${String.fromCodePoint(code)}7`);
 		expect(refusalOf(read)?.message).toContain(`(U+${named})`);
 	});
 });
@@ -137,7 +137,7 @@ test.each([
 	{ value: '', expected: undefined },
 	{ value: ' a ', expected: 'a' },
 ])('an optional identifier $value is read as $expected', ({ value, expected }) => {
-	expect(optionalIdentifier(value, KEY_FIELD)).toBe(expected);
+	expect(readOptionalIdentifier(value, KEY_FIELD)).toBe(expected);
 });
 
 // What is refused: test/engine/values.test.ts.
@@ -147,7 +147,7 @@ test.each([
 	{ what: 'one member', value: { key: 'k', name: '' }, expected: { key: 'k' } },
 	{ what: 'a number', value: { key: 5 }, expected: { key: '5' } },
 ])('an object of texts with $what is read as $expected', ({ value, expected }) => {
-	const texts = [textOf('key', optionalIdentifier), textOf('name')];
+	const texts = [textOf('key', readOptionalIdentifier), textOf('name')];
 	expect(readMembers(value, RECIPIENT_FIELD, texts)).toStrictEqual(expected);
 });
 
@@ -242,113 +242,113 @@ const ID = 'External ID (external_id)';
 test.each<{ name: string; read: () => unknown; message: string; advice: string }>([
 	{
 		name: 'a number that is none',
-		read: () => optionalText(NaN, KEY_FIELD),
+		read: () => readText(NaN, KEY_FIELD),
 		message: `${KEY} is "NaN"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'an endless number',
-		read: () => optionalText(-Infinity, KEY_FIELD),
+		read: () => readText(-Infinity, KEY_FIELD),
 		message: `${KEY} is "NaN"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'what an expression left, blanks around it',
-		read: () => optionalText(' undefined ', KEY_FIELD),
+		read: () => readText(' undefined ', KEY_FIELD),
 		message: `${KEY} is "undefined"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'what an expression left inside of a text',
-		read: () => optionalText('a __UNKNOWN__', KEY_FIELD),
+		read: () => readText('a __UNKNOWN__', KEY_FIELD),
 		message: `${KEY} holds "__UNKNOWN__"`,
 		advice: LEFT_BEHIND,
 	},
 	{
 		name: 'a number that lost digits',
-		read: () => optionalText(2 ** 53, KEY_FIELD),
+		read: () => readText(2 ** 53, KEY_FIELD),
 		message: `${KEY} is a number too large to keep all its digits`,
 		advice: 'Pass it as text from the start, for example as a string in the data it comes from.',
 	},
 	{
 		name: 'a list',
-		read: () => optionalText(['a'], KEY_FIELD),
+		read: () => readText(['a'], KEY_FIELD),
 		message: `${KEY} must be text, but is a list`,
 		advice: NOT_TEXT,
 	},
 	{
 		name: 'an object',
-		read: () => optionalText({}, KEY_FIELD),
+		read: () => readText({}, KEY_FIELD),
 		message: `${KEY} must be text, but is an object`,
 		advice: NOT_TEXT,
 	},
 	{
 		name: 'a date of n8n',
-		read: () => optionalText({ toISODate: () => '2030-12-31' }, KEY_FIELD),
+		read: () => readText({ toISODate: () => '2030-12-31' }, KEY_FIELD),
 		message: `${KEY} must be text, but is a date`,
 		advice: DATE,
 	},
 	{
 		name: 'a date of JavaScript',
-		read: () => optionalText(new Date(0), KEY_FIELD),
+		read: () => readText(new Date(0), KEY_FIELD),
 		message: `${KEY} must be text, but is a date`,
 		advice: DATE,
 	},
 	{
 		name: 'an External ID that is a date',
-		read: () => parseOwnId({ toISODate: () => '2030-12-31' }),
+		read: () => readOwnId({ toISODate: () => '2030-12-31' }),
 		message: `${ID} must be text, but is a date`,
 		advice:
 			'Use an identifier that is the same in each try, as a date of now is not, for example {{ $json.orderId }}.',
 	},
 	{
 		name: 'half a character',
-		read: () => parseIdentifier('a\ud83d', KEY_FIELD),
+		read: () => readIdentifier('a\ud83d', KEY_FIELD),
 		message: `${KEY} holds half a character, as a text that was cut in the middle of an emoji does`,
 		advice:
 			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
 	},
 	{
 		name: 'a character that nobody sees',
-		read: () => parseIdentifier('a\tb', KEY_FIELD),
+		read: () => readIdentifier('a\tb', KEY_FIELD),
 		message: `${KEY} holds a line break or another character that nobody sees (U+0009)`,
 		advice:
 			'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
 	},
 	{
 		name: 'a key that is a switch',
-		read: () => optionalIdentifier(true, KEY_FIELD),
+		read: () => readOptionalIdentifier(true, KEY_FIELD),
 		message: `${KEY} must be text, but is true`,
 		advice: 'That is what an expression such as {{ $json.has && $json.key }} leaves. Check it.',
 	},
 	{
 		name: 'blanks',
-		read: () => optionalIdentifier(' ', KEY_FIELD),
+		read: () => readOptionalIdentifier(' ', KEY_FIELD),
 		message: `${KEY} is missing`,
 		advice: 'Enter it, or check the expression that gives it.',
 	},
 	{
 		name: 'nothing, where null is no text',
-		read: () => optionalIdentifier(null, KEY_FIELD),
+		read: () => readOptionalIdentifier(null, KEY_FIELD),
 		message: `${KEY} is missing`,
 		advice: 'Enter it, or check the expression that gives it.',
 	},
 	{
 		name: 'no External ID',
-		read: () => parseOwnId(''),
+		read: () => readOwnId(''),
 		message: `${ID} is missing`,
 		advice:
 			'Give each item an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
 	},
 	{
 		name: 'half an External ID',
-		read: () => parseOwnId(1.5),
+		read: () => readOwnId(1.5),
 		message: `${ID} must be text or a whole number, but is 1.5`,
 		advice: WHOLE_NUMBER,
 	},
 	{
 		name: 'an External ID that is a switch',
-		read: () => parseOwnId(true),
+		read: () => readOwnId(true),
 		message: `${ID} must be text or a whole number, but is true`,
 		advice: WHOLE_NUMBER,
 	},
@@ -413,7 +413,7 @@ test('whatever visible text is an External ID: it is kept, trimmed, its letters 
 		.filter((text) => !leftovers.includes(text) && !ofSpreadsheet.test(text));
 	fc.assert(
 		fc.property(visible, (text) => {
-			assert.equal(parseOwnId(` ${text} `), text.normalize('NFC'));
+			assert.equal(readOwnId(` ${text} `), text.normalize('NFC'));
 		}),
 		{ numRuns: runs(1000) },
 	);

@@ -1,4 +1,4 @@
-import { parseRetryAfter } from '../../nodes/Pay/service/client';
+import { readRetryAfter } from '../../nodes/Pay/service/client';
 
 const NOW = Date.parse('Fri, 27 Nov 2026 20:00:00 GMT');
 
@@ -16,5 +16,5 @@ test.each<{ value: unknown; expected: number | undefined }>([
 	{ value: ['1', '2'], expected: undefined },
 	{ value: undefined, expected: undefined },
 ])('Retry-After $value is $expected s', ({ value, expected }) => {
-	expect(parseRetryAfter(value, NOW)).toBe(expected);
+	expect(readRetryAfter(value, NOW)).toBe(expected);
 });

@@ -1,9 +1,9 @@
 import { asError, InputError } from '../base/inputError';
 import { isLoopback } from '../base/loopback';
-import { parseAmount } from '../fields/amount';
-import { parseSwitch } from '../fields/expressions';
+import { readAmount } from '../fields/amount';
+import { readSwitch } from '../fields/expressions';
 import { type NamedField, wrongField } from '../fields/label';
-import { optionalIdentifier, optionalText } from '../fields/text';
+import { readOptionalIdentifier, readText } from '../fields/text';
 import { PATHS } from '../service/contract';
 import { readDescription, type ServiceDescription } from './describe';
 import { CHOOSE_IN_CREDENTIAL, credentialField, isHeaderName, wrongInCredential } from './field';
@@ -51,7 +51,7 @@ export interface Account extends ServiceDescription {
 /** Visible ASCII without a space, which is what a header can carry (RFC 6750, section 2.1). */
 export const TOKEN = /^[\x21-\x7e]+$/;
 
-function parsePastedToken(value: unknown): string {
+function readPastedToken(value: unknown): string {
 	const token = String(value ?? '')
 		.trim()
 		.replace(/^Bearer(\s+|$)/i, '');
@@ -66,7 +66,7 @@ function parsePastedToken(value: unknown): string {
 	);
 }
 
-function required(credential: PayCredential, field: string): string {
+function readRequired(credential: PayCredential, field: string): string {
 	const value = credential[field];
 	// An expression may give a number.
 	const text = ['string', 'number'].includes(typeof value) ? String(value).trim() : '';
@@ -78,7 +78,7 @@ function required(credential: PayCredential, field: string): string {
 	);
 }
 
-function parseClientCredentials(credential: PayCredential): ClientCredentials {
+function readClientCredentials(credential: PayCredential): ClientCredentials {
 	const { clientAuthentication = 'header' } = credential;
 	const sendIn = CLIENT_AUTHENTICATIONS.find(({ value }) => value === clientAuthentication)?.value;
 	if (sendIn === undefined) {
@@ -86,7 +86,7 @@ function parseClientCredentials(credential: PayCredential): ClientCredentials {
 		throw wrongInCredential('clientAuthentication', what, CHOOSE_IN_CREDENTIAL);
 	}
 	const allowHttp = credential.allowHttp === true;
-	const clientId = required(credential, 'clientId');
+	const clientId = readRequired(credential, 'clientId');
 	if (isSentInHeader(sendIn) && clientId.includes(':')) {
 		throw wrongInCredential(
 			'clientId',
@@ -95,20 +95,20 @@ function parseClientCredentials(credential: PayCredential): ClientCredentials {
 		);
 	}
 	return {
-		tokenUrl: parseServiceUrl(credential.tokenUrl, 'tokenUrl', allowHttp).href,
+		tokenUrl: readServiceUrl(credential.tokenUrl, 'tokenUrl', allowHttp).href,
 		clientId,
-		clientSecret: required(credential, 'clientSecret'),
+		clientSecret: readRequired(credential, 'clientSecret'),
 		scope: String(credential.scope ?? '').trim(),
 		sendIn,
 	};
 }
 
 /** Reads a token as it was pasted, or how to get one; throws an InputError, never with a secret. */
-export function parseToken(credential: PayCredential): Account['token'] {
+export function readToken(credential: PayCredential): Account['token'] {
 	const { authentication = 'accessToken' } = credential;
-	if (authentication === 'accessToken') return { pasted: parsePastedToken(credential.accessToken) };
+	if (authentication === 'accessToken') return { pasted: readPastedToken(credential.accessToken) };
 	if (authentication === 'clientCredentials') {
-		return { clientCredentials: parseClientCredentials(credential) };
+		return { clientCredentials: readClientCredentials(credential) };
 	}
 	const what = 'must be accessToken or clientCredentials';
 	throw wrongInCredential('authentication', what, CHOOSE_IN_CREDENTIAL);
@@ -156,7 +156,7 @@ function isReservedHeader(name: string): boolean {
 	);
 }
 
-function parseExternalIdHeader(value: unknown): string | undefined {
+function readExternalIdHeader(value: unknown): string | undefined {
 	const name = String(value ?? '').trim();
 	if (name === '') return undefined;
 	if (!isHeaderName(name)) {
@@ -175,7 +175,7 @@ function wrongIdHeader(what: string): InputError {
 }
 
 /** Throws an InputError if the account's header cannot carry an external_id: HTTP has only ASCII there. */
-export function checkHeaderValue({ externalIdHeader }: Account, external_id: string): void {
+export function readIdForHeader({ externalIdHeader }: Account, external_id: string): void {
 	if (externalIdHeader === undefined || /^[\x20-\x7e]+$/.test(external_id)) return;
 	throw new InputError(
 		'external_id',
@@ -195,8 +195,8 @@ interface PostbackSecrets {
 	accepted: string[];
 }
 
-function parseSecret(value: unknown, field: string): string {
-	const secret = optionalText(value, credentialField(field)) ?? '';
+function readPostbackSecret(value: unknown, field: string): string {
+	const secret = readText(value, credentialField(field)) ?? '';
 	if (secret === '' || secret.trim().length >= SHORTEST_POSTBACK_SECRET) return secret;
 	throw wrongInCredential(
 		field,
@@ -206,9 +206,9 @@ function parseSecret(value: unknown, field: string): string {
 }
 
 /** Reads the Postback Secrets of a credential. Throws an InputError. */
-export function parseSecrets(fields: PayCredential): PostbackSecrets {
-	const current = parseSecret(fields.postbackSecret, 'postbackSecret');
-	const previous = parseSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
+export function readPostbackSecrets(fields: PayCredential): PostbackSecrets {
+	const current = readPostbackSecret(fields.postbackSecret, 'postbackSecret');
+	const previous = readPostbackSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
 	const accepted = [current, previous].filter((secret) => secret !== '');
 	return { current, accepted };
 }
@@ -268,8 +268,8 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 	// What stands behind a switch that is off is not in force: nobody sees it.
 	const { schemeName, externalIdHeader } =
 		credential.describeService === true ? credential : ({} as PayCredential);
-	const scheme = parseSchemeName(schemeName);
-	const { current, accepted } = parseSecrets(credential);
+	const scheme = readSchemeName(schemeName);
+	const { current, accepted } = readPostbackSecrets(credential);
 	if (current === '' && accepted.length > 0) {
 		const advice =
 			'Open the credential and enter the new one: nothing is signed with the Previous Postback Secret.';
@@ -278,10 +278,10 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 	const description = readDescription(credential);
 	refuseUnsignedFields(credential, description.statusWords);
 	const account: Account = {
-		baseUrl: parseBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),
+		baseUrl: readBaseUrl(credential.baseUrl, credential.allowHttp === true, scheme),
 		schemeName: scheme,
-		token: parseToken(credential),
-		externalIdHeader: parseExternalIdHeader(externalIdHeader),
+		token: readToken(credential),
+		externalIdHeader: readExternalIdHeader(externalIdHeader),
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...description,
@@ -294,7 +294,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 }
 
 /** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws an InputError. */
-function parseServiceUrl(value: unknown, field: string, allowHttp: boolean): URL {
+function readServiceUrl(value: unknown, field: string, allowHttp: boolean): URL {
 	const invalid = (
 		what: string,
 		advice = 'Write it in full, for example https://api.example.com.',
@@ -328,7 +328,7 @@ const SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
 const PASTED_TAIL = new RegExp(`/v2(?:/([^/]+)/(?:${PATHS.join('|')}))?/*$`);
 
 /** Reads the scheme's name, for which the document's paths have "pay"; throws an InputError. */
-export function parseSchemeName(value: unknown): string {
+export function readSchemeName(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : String(value ?? 'pay');
 	if (SEGMENT.test(text)) return text;
 	throw wrongInCredential(
@@ -339,8 +339,8 @@ export function parseSchemeName(value: unknown): string {
 }
 
 /** Reads {base_url} without trailing slashes, /v2 and the pasted path of an operation. Throws an InputError. */
-export function parseBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
-	const url = parseServiceUrl(value, 'baseUrl', allowHttp);
+export function readBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
+	const url = readServiceUrl(value, 'baseUrl', allowHttp);
 	if (url.search !== '') {
 		throw wrongInCredential(
 			'baseUrl',
@@ -375,11 +375,11 @@ export interface Limits {
 /** A credential's fields, "" where nothing was entered. */
 type Fields = Readonly<Record<string, unknown>>;
 
-function parseRecipients(value: unknown, field: NamedField): Set<string> {
+function readOnlyRecipients(value: unknown, field: NamedField): Set<string> {
 	const recipients = new Set<string>();
-	for (const line of (optionalText(value, field) ?? '').split(/[\r\n]+/)) {
+	for (const line of (readText(value, field) ?? '').split(/[\r\n]+/)) {
 		const typed = line.trim();
-		const recipient = optionalIdentifier(typed.replace(/\s+/g, ' '), field);
+		const recipient = readOptionalIdentifier(typed.replace(/\s+/g, ' '), field);
 		if (recipient === undefined) continue;
 		recipients.add(recipient);
 		// A key may hold spaces of its own.
@@ -393,9 +393,9 @@ function parseRecipients(value: unknown, field: NamedField): Set<string> {
 const NAME = /^[^\s.,[\]{}$"]+(\[\])?$/;
 
 /** Empty is the strictest, so an expression that comes to nothing does no harm. */
-function parseVariableMembers(value: unknown, field: NamedField): Set<string> {
+function readVariableMembers(value: unknown, field: NamedField): Set<string> {
 	const paths = new Set<string>();
-	for (const line of (optionalText(value, field) ?? '').split(/[\r\n]+/)) {
+	for (const line of (readText(value, field) ?? '').split(/[\r\n]+/)) {
 		const path = line.trim();
 		if (path === '') continue;
 		if (!path.split('.').every((name) => NAME.test(name))) {
@@ -428,20 +428,20 @@ function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefin
 	return typed === '';
 }
 
-function parseLimits(fields: Fields, unresolved: Fields | undefined): Limits {
+function readEnteredLimits(fields: Fields, unresolved: Fields | undefined): Limits {
 	const { limitPayments, highestPayment, highestSum, onlyRecipients, variableMembers } = fields;
 	if (!Object.hasOwn(fields, 'limitPayments')) return {};
-	if (!parseSwitch(limitPayments, credentialField('limitPayments'))) return {};
+	if (!readSwitch(limitPayments, credentialField('limitPayments'))) return {};
 	const limits: Limits = {};
 	if (!isLeftEmpty('highestPayment', fields, unresolved)) {
-		limits.highestPayment = parseAmount(highestPayment, credentialField('highestPayment'));
+		limits.highestPayment = readAmount(highestPayment, credentialField('highestPayment'));
 	}
 	if (!isLeftEmpty('highestSum', fields, unresolved)) {
-		limits.highestSum = parseAmount(highestSum, credentialField('highestSum'));
+		limits.highestSum = readAmount(highestSum, credentialField('highestSum'));
 	}
 	if (!isLeftEmpty('onlyRecipients', fields, unresolved)) {
-		limits.onlyRecipients = parseRecipients(onlyRecipients, credentialField('onlyRecipients'));
-		const paths = parseVariableMembers(variableMembers, credentialField('variableMembers'));
+		limits.onlyRecipients = readOnlyRecipients(onlyRecipients, credentialField('onlyRecipients'));
+		const paths = readVariableMembers(variableMembers, credentialField('variableMembers'));
 		if (paths.size > 0) limits.variableMembers = paths;
 	}
 	if (Object.keys(limits).length > 0) return limits;
@@ -458,7 +458,7 @@ function parseLimits(fields: Fields, unresolved: Fields | undefined): Limits {
  */
 export function readLimits(fields: Fields, unresolved: Fields | undefined): Limits | InputError {
 	try {
-		return parseLimits(fields, unresolved);
+		return readEnteredLimits(fields, unresolved);
 	} catch (error) {
 		const { field = 'limitPayments', advice = '' } = error instanceof InputError ? error : {};
 		const message = `No money goes out, because a limit of the Pay API credential cannot be read: ${asError(error).message}`;

@@ -1,4 +1,4 @@
-import { parseSwitch } from '../fields/expressions';
+import { readSwitch } from '../fields/expressions';
 import {
 	inBoth,
 	isUnset,
@@ -221,7 +221,7 @@ export function readDescription(
 	fields: DescriptionFields & { readonly describeService?: unknown },
 ): ServiceDescription {
 	const { describeService = false } = fields;
-	if (!parseSwitch(describeService, fieldInCredential('describeService'))) return {};
+	if (!readSwitch(describeService, fieldInCredential('describeService'))) return {};
 	return {
 		responseWords: readResponseWords(fields),
 		qrCodePath: readPathsOfResponse(fields, 'qrCodePath') || undefined,

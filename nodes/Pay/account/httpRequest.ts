@@ -5,7 +5,7 @@ import type {
 } from 'n8n-workflow';
 import { asError, inWords } from '../base/inputError';
 import { tokenPoster } from '../service/client';
-import { parseToken } from './account';
+import { readToken } from './account';
 import { bearerToken, forgetToken } from './token';
 
 /*
@@ -25,7 +25,7 @@ export async function preAuthentication(
 	credential: ICredentialDataDecryptedObject,
 ) {
 	try {
-		const token = parseToken(credential);
+		const token = readToken(credential);
 		const rejected = tokens.get(credential);
 		if (rejected !== undefined) forgetToken({ token }, rejected);
 		const post = tokenPoster(this.helpers.httpRequest, TIMEOUT);

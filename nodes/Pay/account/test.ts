@@ -116,7 +116,7 @@ async function post(
 }
 
 /** Checks all that a Pay node or a trigger reads of a credential. Throws an InputError. */
-function checkFields(fields: PayCredential): Account {
+function readWholeCredential(fields: PayCredential): Account {
 	// No money goes out here, so a limit that an expression leaves empty does no harm.
 	const account = readAccount(fields, fields);
 	if (account.limits instanceof InputError) throw account.limits;
@@ -164,7 +164,7 @@ export async function testPayCredential(
 	let account: Account;
 	let token: NewToken;
 	try {
-		account = checkFields((credential.data ?? {}) as PayCredential);
+		account = readWholeCredential((credential.data ?? {}) as PayCredential);
 		token = await newToken(this, account);
 	} catch (error) {
 		return wrong(error instanceof InputError ? inWords(error) : 'The credential could not be read');

@@ -318,7 +318,7 @@ function tokenMembers(members: Record<string, unknown>): Record<string, unknown>
  * Reads the response of RFC 6749, section 5.1, and those that differ in the token's name or wrap it in
  * `data`; the type of the token does not matter.
  */
-function parseResponse(response: TokenResponse, client: ClientCredentials): TokenWithLife {
+function readTokenResponse(response: TokenResponse, client: ClientCredentials): TokenWithLife {
 	if (response.statusCode === undefined) throw unreachable(response.reason);
 	const { statusCode } = response;
 	const body = typeof response.body === 'string' ? jsonOrText(response.body) : response.body;
@@ -348,5 +348,5 @@ export async function fetchToken(
 	post: TokenPost,
 ): Promise<TokenWithLife> {
 	const { headers, body } = tokenRequest(client);
-	return parseResponse(await post(client.tokenUrl, headers, body), client);
+	return readTokenResponse(await post(client.tokenUrl, headers, body), client);
 }

@@ -15,16 +15,16 @@ export function isJsonObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** n8n 1 needs minutes for an item of some thousand levels; nobody's payload has a hundred. */
-const MAX_LEVELS = 100;
+const MOST_LEVELS = 100;
 
 /** Whether a value is nested in more levels, by default beyond all use. */
-export function isTooDeep(value: unknown, levels = MAX_LEVELS): boolean {
+export function isTooDeep(value: unknown, levels = MOST_LEVELS): boolean {
 	if (typeof value !== 'object' || value === null) return false;
 	return levels === 0 || Object.values(value).some((member) => isTooDeep(member, levels - 1));
 }
 
 /** A list of eight million numbers held n8n for 26 s; nobody's payload has so many members. */
-const MAX_MEMBERS = 100_000;
+const MOST_MEMBERS = 100_000;
 
 /** Whether a JSON text is nested too deep or has too many members: JSON.parse needs seconds for a million levels. */
 function isBeyondUse(text: string): boolean {
@@ -39,7 +39,7 @@ function isBeyondUse(text: string): boolean {
 		else if (character === ',') members++;
 		else if (character === '[' || character === '{') levels++;
 		else if (character === ']' || character === '}') levels--;
-		if (levels > MAX_LEVELS || members > MAX_MEMBERS) return true;
+		if (levels > MOST_LEVELS || members > MOST_MEMBERS) return true;
 	}
 	return false;
 }
@@ -64,7 +64,7 @@ function exactNumber(text: string): number {
 }
 
 /** Parses JSON that a person typed: gives the value, or the mistake with its position. */
-export function parseTypedJson(text: string): { parsed?: unknown; mistake?: string } {
+export function readTypedJson(text: string): { parsed?: unknown; mistake?: string } {
 	try {
 		return { parsed: parse(text, undefined, { parseNumber: exactNumber }) };
 	} catch (error) {

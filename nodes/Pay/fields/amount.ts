@@ -1,7 +1,7 @@
 import type { INodeProperties } from 'n8n-workflow';
 import type { InputError } from '../base/inputError';
-import { MAX_DIGITS, plainForm } from '../service/amounts';
-import { CHOOSE_UNDER_OPTIONS, parseChoice, type ReadParameter } from './expressions';
+import { MOST_DIGITS, plainForm } from '../service/amounts';
+import { CHOOSE_UNDER_OPTIONS, readChoice, type ReadParameter } from './expressions';
 import { type NamedField, quoted, wrongField } from './label';
 import { refuseTypedExpression } from './text';
 
@@ -39,12 +39,12 @@ export const decimalSignOption: INodeProperties = {
 /** Reads the option {@link decimalSignOption} of an item; throws an InputError. */
 export function readDecimalSign(read: ReadParameter): DecimalSign {
 	const { decimalSign = 'point' } = (read('options') ?? {}) as { decimalSign?: unknown };
-	return parseChoice(decimalSign, decimalSignOption, DECIMAL_SIGNS, CHOOSE_UNDER_OPTIONS);
+	return readChoice(decimalSign, decimalSignOption, DECIMAL_SIGNS, CHOOSE_UNDER_OPTIONS);
 }
 
 /** Reads the amount of an item, with its Decimal Sign; throws an InputError. */
-export function readAmount(read: ReadParameter): number {
-	return parseAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) });
+export function readAmountOfItem(read: ReadParameter): number {
+	return readAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) });
 }
 
 /** How an amount is read. */
@@ -85,26 +85,26 @@ const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
  * finite number of at most 15 digits, or a text that is plainly one ("10.50"). An amount has at most four
  * decimals. Throws an InputError for all else.
  */
-export function parseAmount(value: unknown, field: NamedField, rules: AmountRules = {}): number {
+export function readAmount(value: unknown, field: NamedField, rules: AmountRules = {}): number {
 	if (value === undefined || value === null || value === '') throw missing(field, rules);
-	if (typeof value === 'number') return checkNumber(value, plainForm(value), value, field, rules);
-	if (typeof value === 'string') return parseText(value, field, rules);
+	if (typeof value === 'number') return readNumber(value, plainForm(value), value, field, rules);
+	if (typeof value === 'string') return readTypedAmount(value, field, rules);
 	const advice = 'Use an expression that gives one number, for example {{ $json.amount }}.';
 	throw notANumber(field, value, advice);
 }
 
 /** Reads an amount that came as text. Throws an InputError. */
-function parseText(typed: string, field: NamedField, rules: AmountRules): number {
+function readTypedAmount(typed: string, field: NamedField, rules: AmountRules): number {
 	const text = typed.trim();
 	refuseTypedExpression(text, field);
 	const { decimalSign = 'point' } = rules;
-	const plain = plainText(text, decimalSign);
+	const plain = inNotation(text, decimalSign);
 	// Where nobody chose, the point is the decimal sign. That a comma is between thousands would be a guess.
 	const isGuess = decimalSign === 'point' && text.includes(',');
 	if (plain === undefined || isGuess) {
 		throw notANumber(field, typed, adviceFor(text, rules));
 	}
-	const amount = checkNumber(Number(plain), plain, typed, field, rules);
+	const amount = readNumber(Number(plain), plain, typed, field, rules);
 	refuseTwoReadings(text, typed, field, decimalSign);
 	return amount;
 }
@@ -134,7 +134,7 @@ function refuseTwoReadings(
 }
 
 /** A text as a plain decimal number with a point; undefined where it is not written in this way. */
-function plainText(text: string, sign: DecimalSign): string | undefined {
+function inNotation(text: string, sign: DecimalSign): string | undefined {
 	const { pattern, decimal, group } = NOTATIONS[sign];
 	if (!pattern.test(text)) return undefined;
 	return text.replaceAll(group, '').replace(decimal, '.');
@@ -179,8 +179,8 @@ function adviceFor(text: string, { decimalSign }: AmountRules): string {
 	if (sign === 'comma' && units !== undefined && cents !== undefined) {
 		return `${bothReadings(units, cents, sign)} ${CHOOSE_POINT}`;
 	}
-	const withComma = plainText(text, 'comma');
-	const plain = plainText(text, 'point') ?? withComma;
+	const withComma = inNotation(text, 'comma');
+	const plain = inNotation(text, 'point') ?? withComma;
 	if (plain === undefined) return WRITE_DIGITS[sign];
 	const advice = correctedForm(text, plain, sign);
 	// Only where the sign can be chosen, and was not chosen as the comma.
@@ -199,7 +199,7 @@ function correctedForm(text: string, plain: string, sign: DecimalSign): string {
  * @param plain its decimal form
  * @param value what was entered, for the error
  */
-function checkNumber(
+function readNumber(
 	amount: number,
 	plain: string,
 	value: unknown,
@@ -216,10 +216,10 @@ function checkNumber(
 			'No currency has that many. A division leaves them, or a sum such as 0.1 + 0.2. Round the amount, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.',
 		);
 	}
-	if (countDigits(plain) > MAX_DIGITS) {
+	if (countDigits(plain) > MOST_DIGITS) {
 		throw wrongField(
 			field,
-			`has more than ${MAX_DIGITS} digits: ${quoted(value)}`,
+			`has more than ${MOST_DIGITS} digits: ${quoted(value)}`,
 			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.',
 		);
 	}

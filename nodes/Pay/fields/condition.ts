@@ -3,7 +3,7 @@ import { InputError } from '../base/inputError';
 import { isJsonObject } from '../base/json';
 import type { FieldMatch } from '../service/paths';
 import { type State, STATES, type StatusWords } from '../service/state';
-import { parseChoice, type ReadParameter } from './expressions';
+import { readChoice, type ReadParameter } from './expressions';
 import type { NamedField } from './label';
 import { readFieldMatch } from './paths';
 
@@ -131,7 +131,7 @@ export function refuseMisplacedCondition(typed: object, fieldOfNode: string): vo
 
 /** Reads the fields of {@link conditionFields}; throws an InputError. */
 export function readCondition(read: ReadParameter, field: NamedField): Condition {
-	const choice = parseChoice(read(field.name), field, CONDITIONS);
+	const choice = readChoice(read(field.name), field, CONDITIONS);
 	if (choice !== 'match') return choice;
 	return readFieldMatch(read('matchField'), read('matchValues'), matchField, {
 		mayHaveLists: true,

@@ -23,7 +23,7 @@ export const asTyped = (field: INodeProperties): INodeProperties[] =>
 export const CHOOSE_UNDER_OPTIONS = 'Choose one from the list under Options.';
 
 /** Reads a field that is chosen from a list; throws an InputError. */
-export function parseChoice<Choice extends string>(
+export function readChoice<Choice extends string>(
 	value: unknown,
 	field: NamedField,
 	choices: readonly Choice[],
@@ -43,7 +43,7 @@ function kindOf(value: unknown): string {
 }
 
 /** Reads a field that is on or off, in a node or a credential; throws an InputError. */
-export function parseSwitch(value: unknown, field: NamedField): boolean {
+export function readSwitch(value: unknown, field: NamedField): boolean {
 	if (typeof value === 'boolean') return value;
 	throw wrongField(
 		field,
@@ -83,20 +83,20 @@ function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, u
 }
 
 /** Refuses a collection, at any depth, that is not filled in field by field. Throws an InputError. */
-export function requireFieldByField(fields: INodeProperties[], typed: object, path = ''): void {
+export function readFieldByField(fields: INodeProperties[], typed: object, path = ''): void {
 	const values = typed as Readonly<Record<string, unknown>>;
 	for (const field of fields) {
 		const at = pathIn(path, field.name);
 		const fieldHere: NamedField = { name: at, displayName: field.displayName };
 		if (field.type === 'collection') {
 			const members = membersOf(values[field.name], fieldHere);
-			requireFieldByField(field.options as INodeProperties[], members, at);
+			readFieldByField(field.options as INodeProperties[], members, at);
 		}
 		if (field.type === 'fixedCollection') {
 			const groups = membersOf(values[field.name], fieldHere);
 			for (const { name, values: fieldsOfGroup } of field.options as INodePropertyCollection[]) {
 				for (const entry of [groups[name]].flat()) {
-					requireFieldByField(fieldsOfGroup, membersOf(entry, fieldHere), at);
+					readFieldByField(fieldsOfGroup, membersOf(entry, fieldHere), at);
 				}
 			}
 		}
@@ -160,9 +160,9 @@ interface Form {
 }
 
 /** Refuses an expression, at any depth of a parameter, that gives nothing. Throws an InputError. */
-export function requireValues(typed: unknown, value: unknown, path: string, form: Form): void {
+export function readGivenValues(typed: unknown, value: unknown, path: string, form: Form): void {
 	if (isExpression(typed)) {
-		requireValue(value, path, form);
+		readGivenValue(value, path, form);
 		return;
 	}
 	if (typeof typed !== 'object' || typed === null) return;
@@ -170,11 +170,11 @@ export function requireValues(typed: unknown, value: unknown, path: string, form
 		const at = Array.isArray(typed) ? `${path}[${name}]` : `${path}.${name}`;
 		// An expression may have given a text, or nothing, where the typed value has members.
 		const valueBelow = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
-		requireValues(typedBelow, valueBelow, at, form);
+		readGivenValues(typedBelow, valueBelow, at, form);
 	}
 }
 
-function requireValue(value: unknown, path: string, { description, neverEmpty }: Form): void {
+function readGivenValue(value: unknown, path: string, { description, neverEmpty }: Form): void {
 	const isNothing = value === undefined || value === null;
 	const isBlank = typeof value === 'string' && value.trim() === '';
 	if (!isNothing && !(isBlank && neverEmpty.has(path))) return;

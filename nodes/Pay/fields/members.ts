@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../base/inputError';
-import { isJsonObject, isTooDeep, parseTypedJson } from '../base/json';
+import { isJsonObject, isTooDeep, readTypedJson } from '../base/json';
 import type { Meanings } from '../service/contract';
 import { mayBeExpression } from './expressions';
 import { fieldAt, labelOf, wrongField } from './label';
@@ -59,12 +59,12 @@ function typedText(value: unknown): string {
 	);
 }
 
-function parseMembers(value: unknown): Members {
+function readAdditionalMembers(value: unknown): Members {
 	const text = typedText(value);
 	const [leftover] = /\[object Object\]|__UNKNOWN__/.exec(text) ?? [];
 	if (leftover !== undefined) refuseLeftover(leftover, additionalMembersOption);
 	refuseTypedExpression(text, additionalMembersOption);
-	const { parsed, mistake } = parseTypedJson(text);
+	const { parsed, mistake } = readTypedJson(text);
 	if (isTooDeep(parsed)) {
 		throw wrongMembers(`${LABEL} is nested too deeply`, 'Write it with fewer levels.');
 	}
@@ -206,5 +206,5 @@ export function withAdditionalMembers<T extends object>(
 	form: FormMembers,
 ): T {
 	const members = { ...withoutEmpty(body) };
-	return merge(members, parseMembers(value), '', form) as T;
+	return merge(members, readAdditionalMembers(value), '', form) as T;
 }

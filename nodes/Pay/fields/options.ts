@@ -1,5 +1,5 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { parseChoice, parseSwitch, type ReadParameter } from './expressions';
+import { readChoice, readSwitch, type ReadParameter } from './expressions';
 import { quoted, wrongField } from './label';
 
 /** How many items are in flight at once, and the pause after them in milliseconds. */
@@ -9,7 +9,7 @@ export interface Batching {
 }
 
 /** Below what the duplicate check remembers, so that no batch pushes its own items out of it. */
-const MAX_BATCH_SIZE = 1000;
+const MOST_PER_BATCH = 1000;
 /** The most that a pause or a request may take; timers of more than 2^31 ms would fire at once. */
 const HOUR_MS = 3_600_000;
 
@@ -38,7 +38,7 @@ const batchSizeField = (defaultSize: number): WholeNumberField => ({
 	displayName: 'Items per Batch',
 	name: 'batchSize',
 	type: 'number',
-	typeOptions: { minValue: 1, maxValue: MAX_BATCH_SIZE },
+	typeOptions: { minValue: 1, maxValue: MOST_PER_BATCH },
 	default: defaultSize,
 	description: 'How many items are in flight at once, at most',
 });
@@ -145,7 +145,7 @@ const MILLISECONDS: Readonly<Record<(typeof UNITS)[number], number>> = {
  */
 export function readWaitLimit(read: ReadParameter): number {
 	// Undefined is refused too: n8n fills in the default, so it comes from an expression that found nothing.
-	if (!parseSwitch(read('limitWaitTime'), limitWaitTimeField)) return Infinity;
+	if (!readSwitch(read('limitWaitTime'), limitWaitTimeField)) return Infinity;
 	const typedAmount = read('resumeAmount');
 	const text = typeof typedAmount === 'string' ? typedAmount.trim() : '';
 	const amount = text === '' ? typedAmount : Number(text);
@@ -153,7 +153,7 @@ export function readWaitLimit(read: ReadParameter): number {
 		const what = `must be 0 or more, but is ${quoted(typedAmount)}`;
 		throw wrongField(resumeAmountField, what, 'Enter how long to wait.');
 	}
-	const unit = parseChoice(read('resumeUnit'), resumeUnitField, UNITS);
+	const unit = readChoice(read('resumeUnit'), resumeUnitField, UNITS);
 	return amount * MILLISECONDS[unit];
 }
 

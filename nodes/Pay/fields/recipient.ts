@@ -2,7 +2,7 @@ import type { INodeProperties } from 'n8n-workflow';
 import type { Recipient } from '../service/contract';
 import type { ReadParameter } from './expressions';
 import { fieldInside } from './label';
-import { documentText, optionalIdentifier, optionalText, readMembers } from './text';
+import { readCellText, readOptionalIdentifier, readText, readMembers } from './text';
 
 const keyField: INodeProperties = {
 	displayName: 'Key',
@@ -58,9 +58,9 @@ export const recipientKey = fieldInside(recipientField.name, keyField);
 /** Reads the recipient of a payment, undefined where nothing is filled in; throws an InputError. */
 export function readRecipient(read: ReadParameter): Recipient | undefined {
 	return readMembers(read(recipientField.name), recipientField, [
-		{ field: keyField, parse: optionalIdentifier },
-		{ field: keyTypeField, parse: documentText },
-		{ field: documentField, parse: documentText },
-		{ field: nameField, parse: optionalText },
+		{ field: keyField, read: readOptionalIdentifier },
+		{ field: keyTypeField, read: readCellText },
+		{ field: documentField, read: readCellText },
+		{ field: nameField, read: readText },
 	]);
 }

@@ -1,9 +1,9 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { parseTypedJson } from '../base/json';
-import { type DecimalSign, parseAmount, readDecimalSign } from './amount';
-import { parseChoice, type ReadParameter } from './expressions';
+import { readTypedJson } from '../base/json';
+import { type DecimalSign, readAmount, readDecimalSign } from './amount';
+import { readChoice, type ReadParameter } from './expressions';
 import { fieldInside, type NamedField, wrongField } from './label';
-import { documentedMembers, parseIdentifier } from './text';
+import { documentedMembers, readIdentifier } from './text';
 
 type SplitRecipient = { username?: string; percentageSplit?: number };
 
@@ -84,8 +84,8 @@ function readRecipient(
 		'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
 	);
 	return {
-		username: parseIdentifier(username, fieldInside(field.name, usernameField)),
-		percentageSplit: parseAmount(percentageSplit, fieldInside(field.name, percentageField), {
+		username: readIdentifier(username, fieldInside(field.name, usernameField)),
+		percentageSplit: readAmount(percentageSplit, fieldInside(field.name, percentageField), {
 			isPercentage: true,
 			decimalSign,
 		}),
@@ -95,7 +95,7 @@ function readRecipient(
 function readSplitJson(value: unknown): unknown {
 	if (typeof value !== 'string') return value;
 	if (value.trim() === '') return undefined;
-	const { parsed, mistake } = parseTypedJson(value);
+	const { parsed, mistake } = readTypedJson(value);
 	if (mistake === undefined) return parsed;
 	throw wrongField(jsonField, `must be valid JSON: ${mistake}`, 'Correct the JSON.');
 }
@@ -128,7 +128,7 @@ function readRecipients(value: unknown, field: NamedField, read: ReadParameter):
 export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	const typedWay = read('specifySplit');
 	if (typedWay === undefined) return undefined;
-	switch (parseChoice(typedWay, specifySplitField, WAYS_TO_ENTER)) {
+	switch (readChoice(typedWay, specifySplitField, WAYS_TO_ENTER)) {
 		case 'none':
 			return undefined;
 		case 'fields':

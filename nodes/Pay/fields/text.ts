@@ -131,7 +131,7 @@ function refuseUnfitNumber(value: number, field: NamedField): void {
  * Reads an optional text field, undefined if it is empty. Its format is not documented (section 2.3),
  * so an InputError is thrown only for what cannot be text, or a number too large to keep its digits.
  */
-export function optionalText(value: unknown, field: NamedField): string | undefined {
+export function readText(value: unknown, field: NamedField): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
 	if (typeof value === 'number') refuseUnfitNumber(value, field);
 	refuseDate(
@@ -153,20 +153,25 @@ export function optionalText(value: unknown, field: NamedField): string | undefi
 }
 
 /**
- * Reads the number of a document or the type of a key as {@link optionalText} does. Throws an InputError also
+ * Reads the number of a document or the type of a key as {@link readText} does. Throws an InputError also
  * for what a spreadsheet leaves in its place: with it another person could be paid.
  */
-export function documentText(value: unknown, field: NamedField): string | undefined {
-	const text = optionalText(value, field);
+export function readCellText(value: unknown, field: NamedField): string | undefined {
+	const text = readText(value, field);
 	if (text !== undefined) refuseSpreadsheetLeftover(text, field);
 	return text;
 }
 
 /**
- * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so
- * that what looks alike is one identifier; "" where there is none. Throws an InputError.
+ * Reads a text that says who is paid, or which payment it is: trimmed and in Unicode's form NFC, so that what
+ * looks alike is one identifier.
+ * @param whenMissing what to do where there is none
  */
-function readIdentifier(value: unknown, field: NamedField): string {
+export function readIdentifier(
+	value: unknown,
+	field: NamedField,
+	whenMissing = 'Enter it, or check the expression that gives it.',
+): string {
 	if (typeof value === 'boolean') {
 		throw wrongField(
 			field,
@@ -174,7 +179,8 @@ function readIdentifier(value: unknown, field: NamedField): string {
 			'That is what an expression such as {{ $json.has && $json.key }} leaves. Check it.',
 		);
 	}
-	const text = inOneForm(optionalText(value, field) ?? '');
+	const text = inOneForm(readText(value, field) ?? '');
+	if (text === '') throw wrongField(field, 'is missing', whenMissing);
 	refuseSpreadsheetLeftover(text, field);
 	if (LONE_SURROGATE.test(text)) {
 		throw wrongField(
@@ -193,23 +199,13 @@ function readIdentifier(value: unknown, field: NamedField): string {
 	);
 }
 
-/** As {@link readIdentifier}, where one must be there. */
-export function parseIdentifier(
-	value: unknown,
-	field: NamedField,
-	advice = 'Enter it, or check the expression that gives it.',
-): string {
-	const text = readIdentifier(value, field);
-	if (text !== '') return text;
-	throw wrongField(field, 'is missing', advice);
+/** The same, undefined where nothing was typed; spaces are something. */
+export function readOptionalIdentifier(value: unknown, field: NamedField): string | undefined {
+	return value === undefined || value === '' ? undefined : readIdentifier(value, field);
 }
 
-/** As {@link readIdentifier}, undefined where nothing was typed; spaces are something. */
-export const optionalIdentifier = (value: unknown, field: NamedField) =>
-	value === undefined || value === '' ? undefined : parseIdentifier(value, field);
-
 /** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
-export function parseExternalId(value: unknown, advice: IdAdvice): string {
+export function readExternalId(value: unknown, advice: IdAdvice): string {
 	const { asText, whenMissing, example } = advice;
 	refuseDate(
 		value,
@@ -224,7 +220,7 @@ export function parseExternalId(value: unknown, advice: IdAdvice): string {
 			`${asText}, for example ${example}.`,
 		);
 	}
-	return parseIdentifier(
+	return readIdentifier(
 		value,
 		externalIdName,
 		`${whenMissing}, for example ${example}. If it comes from an expression, check that the input item has that field.`,
@@ -291,7 +287,7 @@ export function documentedMembers(
 /** A text inside of an object: its field, and how it is read. */
 interface TextOfGroup {
 	readonly field: NamedField;
-	readonly parse: typeof optionalText;
+	readonly read: typeof readText;
 }
 
 /**
@@ -314,8 +310,8 @@ export function readMembers(
 		const member = members[name];
 		const memberField = fieldInside(field.name, text.field);
 		if (member === undefined || member === null) refuseLeftover(String(member), memberField);
-		const parsed = text.parse(member, memberField);
-		if (parsed !== undefined) read[name] = parsed;
+		const readMember = text.read(member, memberField);
+		if (readMember !== undefined) read[name] = readMember;
 	}
 	return Object.keys(read).length === 0 ? undefined : read;
 }

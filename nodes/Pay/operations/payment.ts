@@ -1,13 +1,13 @@
 import type { INodeProperties } from 'n8n-workflow';
-import { amountField, readAmount } from '../fields/amount';
+import { amountField, readAmountOfItem } from '../fields/amount';
 import type { ReadParameter } from '../fields/expressions';
 import { wrongField } from '../fields/label';
 import { readRecipient, recipientField, recipientKey } from '../fields/recipient';
 import {
 	externalIdField,
-	optionalText,
+	readText,
 	OWN_ID,
-	parseExternalId,
+	readExternalId,
 	payerQuestionField,
 } from '../fields/text';
 import { postbackFields } from '../postback/target';
@@ -93,9 +93,9 @@ export const createPayment = defineOperation({
 	},
 	neverEmpty: ['creditParty.key'],
 	readBody: (read) => ({
-		amount: readAmount(read),
-		external_id: parseExternalId(read('external_id'), OWN_ID),
-		payerQuestion: optionalText(read('payerQuestion'), descriptionField),
+		amount: readAmountOfItem(read),
+		external_id: readExternalId(read('external_id'), OWN_ID),
+		payerQuestion: readText(read('payerQuestion'), descriptionField),
 		creditParty: readRecipient(read),
 	}),
 	readExtras: (read, body) => {

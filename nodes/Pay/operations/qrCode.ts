@@ -1,15 +1,15 @@
 import type { INodeExecutionData, INodeProperties } from 'n8n-workflow';
 import { asError } from '../base/inputError';
-import { amountField, readAmount } from '../fields/amount';
-import { parseSwitch, type ReadParameter } from '../fields/expressions';
+import { amountField, readAmountOfItem } from '../fields/amount';
+import { readSwitch, type ReadParameter } from '../fields/expressions';
 import { wrongField } from '../fields/label';
 import { readSplit, splitFields } from '../fields/split';
 import {
-	documentText,
+	readCellText,
 	externalIdField,
-	optionalText,
+	readText,
 	OWN_ID,
-	parseExternalId,
+	readExternalId,
 	payerQuestionField,
 	readMembers,
 } from '../fields/text';
@@ -81,8 +81,8 @@ const descriptionField = payerQuestionField('Order 1042');
 function readImageField(read: ReadParameter): string | undefined {
 	const isWanted = read(imageField.name);
 	// A workflow that a program wrote may leave it out.
-	if (isWanted === undefined || !parseSwitch(isWanted, imageField)) return undefined;
-	const property = optionalText(read(binaryPropertyField.name), binaryPropertyField)?.trim() ?? '';
+	if (isWanted === undefined || !readSwitch(isWanted, imageField)) return undefined;
+	const property = readText(read(binaryPropertyField.name), binaryPropertyField)?.trim() ?? '';
 	if (property !== '' && property !== '__proto__') return property;
 	throw wrongField(
 		binaryPropertyField,
@@ -204,13 +204,13 @@ export const createQrCode = defineOperation({
 	},
 	neverEmpty: [],
 	readBody: (read) => ({
-		amount: readAmount(read),
-		external_id: parseExternalId(read('external_id'), OWN_ID),
-		payerQuestion: optionalText(read('payerQuestion'), descriptionField),
+		amount: readAmountOfItem(read),
+		external_id: readExternalId(read('external_id'), OWN_ID),
+		payerQuestion: readText(read('payerQuestion'), descriptionField),
 		payer: readMembers(read('payer'), payerField, [
-			{ field: payerNameField, parse: optionalText },
-			{ field: payerDocumentField, parse: documentText },
-			{ field: payerEmailField, parse: optionalText },
+			{ field: payerNameField, read: readText },
+			{ field: payerDocumentField, read: readCellText },
+			{ field: payerEmailField, read: readText },
 		]),
 		split: readSplit(read),
 	}),

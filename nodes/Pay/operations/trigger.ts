@@ -7,7 +7,7 @@ import {
 	NodeOperationError,
 	UserError,
 } from 'n8n-workflow';
-import { parseSecrets } from '../account/account';
+import { readPostbackSecrets } from '../account/account';
 import { credentialOfTrigger } from '../account/credentials';
 import { readDescription } from '../account/describe';
 import type { PayCredential } from '../account/fields';
@@ -31,10 +31,10 @@ import {
 import {
 	asTyped,
 	CHOOSE_UNDER_OPTIONS,
-	parseChoice,
-	parseSwitch,
+	readChoice,
+	readSwitch,
 	refuseExpressions,
-	requireFieldByField,
+	readFieldByField,
 } from '../fields/expressions';
 import { wrongField } from '../fields/label';
 import { isBodyLeft, LEAVE_BODY, leaveBodyOption } from '../fields/options';
@@ -223,19 +223,19 @@ export function readAuthentication(typed: unknown, value: unknown): Authenticati
 			'Choose it from the list, without an expression.',
 		);
 	}
-	return parseChoice(value, authenticationField, AUTHENTICATIONS);
+	return readChoice(value, authenticationField, AUTHENTICATIONS);
 }
 
 /** Refuses a time to respond that n8n does not know. Throws an InputError. */
 export function refuseWrongTime(options: unknown): void {
 	const { respond = 'onReceived' } = (options ?? {}) as { respond?: unknown };
-	parseChoice(respond, respondField, RESPONDS, CHOOSE_UNDER_OPTIONS);
+	readChoice(respond, respondField, RESPONDS, CHOOSE_UNDER_OPTIONS);
 }
 
 /** Reads the option {@link skipRepeatsField}; throws an InputError. */
 function readSkipRepeats(options: unknown): boolean {
 	const { skipRepeats = false } = (options ?? {}) as { skipRepeats?: unknown };
-	return parseSwitch(skipRepeats, skipRepeatsField);
+	return readSwitch(skipRepeats, skipRepeatsField);
 }
 
 /** The parameters of the Pay Trigger. */
@@ -310,7 +310,7 @@ async function readSettings(context: IHookFunctions | IWebhookFunctions): Promis
 			: await credentialOfTrigger(context).catch((error: unknown) => {
 					throw unreadableCredential(error);
 				});
-	const { current, accepted } = parseSecrets(credential);
+	const { current, accepted } = readPostbackSecrets(credential);
 	if (authentication === 'signedUrl' && accepted.length === 0) throw new UserError(NO_SECRET);
 	const sender = readSenderRule(credential);
 	if (authentication === 'sender' && sender === undefined) {
@@ -338,7 +338,7 @@ const BODY_IS_READ =
 
 /** Checks all that would make every postback fail, before n8n listens. Rejects with an error in words. */
 async function checkTrigger(context: IHookFunctions): Promise<void> {
-	requireFieldByField(triggerProperties, context.getNode().parameters);
+	readFieldByField(triggerProperties, context.getNode().parameters);
 	const { options: typedOptions } = context.getNode().parameters;
 	// Before n8n resolves them: what it says of an expression here names neither field nor remedy.
 	refuseExpression(typedOptions, responseBodyField);

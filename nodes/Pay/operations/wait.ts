@@ -23,7 +23,7 @@ import {
 } from '../fields/condition';
 import { type ReadParameter, showFor } from '../fields/expressions';
 import { readWaitLimit, waitLimitFields } from '../fields/options';
-import { AWAITED_ID, parseExternalId } from '../fields/text';
+import { AWAITED_ID, readExternalId } from '../fields/text';
 import { toPostbackItem, whyNotAwaited } from '../postback/match';
 import { POSTBACK_METHODS } from '../postback/postback';
 import { hashOfRandomProof, type Reference } from '../postback/proof';
@@ -249,7 +249,7 @@ async function begin(context: IExecuteFunctions): Promise<INodeExecutionData[][]
 		refuseMisplacedCondition(parameters, 'resumeWhen');
 		refuseWrongResponseOfWait(parameters);
 		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		const external_id = parseExternalId(read('external_id'), AWAITED_ID);
+		const external_id = readExternalId(read('external_id'), AWAITED_ID);
 		const limit = readWaitLimit(read);
 		const proofs = readProofs(context, read, external_id);
 		// Read now, because a mistake in it would refuse each postback.

@@ -8,7 +8,7 @@ import { headerFault, knownOfSender, type SenderRule, signatureFault } from '../
 import { isJsonObject, jsonOrText } from '../base/json';
 import { logWarning } from '../base/log';
 import { isExpression } from '../base/n8n';
-import { requireFieldByField } from '../fields/expressions';
+import { readFieldByField } from '../fields/expressions';
 import { quoted, wrongField } from '../fields/label';
 import { LEAVE_BODY, leaveBodyOption } from '../fields/options';
 import { readPaths } from '../fields/paths';
@@ -430,7 +430,7 @@ export const responseOfWaitField: INodeProperties = {
 
 /** Refuses the response of a wait as {@link refuseWrongResponse}, by its parameters as they were typed. */
 export function refuseWrongResponseOfWait(typed: Readonly<Record<string, unknown>>): void {
-	requireFieldByField([responseOfWaitField], typed);
+	readFieldByField([responseOfWaitField], typed);
 	refuseWrongResponse(typed.options);
 }
 

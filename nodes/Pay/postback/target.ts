@@ -2,7 +2,7 @@ import type { IExecuteFunctions, INodeProperties } from 'n8n-workflow';
 import { InputError } from '../base/inputError';
 import { isLoopback } from '../base/loopback';
 import { additionalDataOf } from '../base/n8n';
-import { parseChoice, type ReadParameter } from '../fields/expressions';
+import { readChoice, type ReadParameter } from '../fields/expressions';
 import { wrongField } from '../fields/label';
 import { refuseTypedExpression } from '../fields/text';
 import type { StatusWords } from '../service/state';
@@ -134,7 +134,7 @@ export function readPostbackTarget(
 	item: number,
 ): { url?: string; hint?: string; expectation?: Expectation } {
 	const { postbackSecret: secret } = account;
-	const choice = parseChoice(read('postback'), postbackField, TARGETS);
+	const choice = readChoice(read('postback'), postbackField, TARGETS);
 	if (choice === 'none') return {};
 	if (choice === 'credential' && account.postbackUrl === undefined) {
 		return {

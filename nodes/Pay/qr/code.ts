@@ -13,11 +13,11 @@ interface TextField {
 }
 
 /* Responses are small; bounds keep an odd one from holding up the payment flow. */
-const MAX_TEXT_FIELDS = 2000;
-const MAX_LEVELS = 50;
+const MOST_TEXT_FIELDS = 2000;
+const MOST_LEVELS = 50;
 
 function textFields(value: unknown, path: string[] = [], found: TextField[] = []): TextField[] {
-	if (found.length >= MAX_TEXT_FIELDS || path.length > MAX_LEVELS) return found;
+	if (found.length >= MOST_TEXT_FIELDS || path.length > MOST_LEVELS) return found;
 	if (typeof value === 'string') found.push({ path: path.join('.'), value });
 	else if (typeof value === 'object' && value !== null) {
 		for (const [name, member] of Object.entries(value)) textFields(member, [...path, name], found);
@@ -233,11 +233,11 @@ export const SCHEMES: readonly Scheme[] = [
 ];
 
 /** As many characters as a QR code of any kind holds: 7,089 digits. */
-const LONGEST_CODE = 7089;
+const MOST_CHARACTERS = 7089;
 
 /** The scheme of a text without white space around it; undefined where it is no payment code. */
 export function schemeOf(text: string): Scheme | undefined {
-	if (text.length > LONGEST_CODE) return undefined;
+	if (text.length > MOST_CHARACTERS) return undefined;
 	return SCHEMES.find(({ isCode }) => isCode(text));
 }
 

@@ -1,9 +1,9 @@
 import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
-import { type Account, checkHeaderValue } from '../account/account';
+import { type Account, readIdForHeader } from '../account/account';
 import type { accountReader } from '../account/credentials';
 import { InputError } from '../base/inputError';
 import { isLoopback } from '../base/loopback';
-import { mayBeExpression, type ReadParameter, requireValues } from '../fields/expressions';
+import { mayBeExpression, type ReadParameter, readGivenValues } from '../fields/expressions';
 import { holdsExpression } from '../fields/members';
 import { type Batching, readBatching, readTimeout } from '../fields/options';
 import { type AskingExecution, readPostbackTarget } from '../postback/target';
@@ -92,7 +92,7 @@ function reader(
 		const values = mayBeExpression(typed[name]) ? ofItem : shared;
 		if (values.has(name)) return values.get(name);
 		const value: unknown = context.getNodeParameter(name, index, undefined);
-		requireValues(typed[name], value, name, operation);
+		readGivenValues(typed[name], value, name, operation);
 		values.set(name, value);
 		return value;
 	};
@@ -119,7 +119,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;
 		Object.assign(known, { external_id, amount });
-		checkHeaderValue(account, external_id);
+		readIdForHeader(account, external_id);
 		const reference = { external_id, kind, amount };
 		const isLocal = isLoopback(new URL(account.baseUrl).hostname);
 		const postback = readPostbackTarget(read, reference, account, execution, isLocal, index);

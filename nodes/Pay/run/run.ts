@@ -3,11 +3,7 @@ import { accountReader } from '../account/credentials';
 import { AccountGate } from '../account/standing';
 import { asError } from '../base/inputError';
 import { pause } from '../base/time';
-import {
-	refuseExpressions,
-	refuseItemDataInTool,
-	requireFieldByField,
-} from '../fields/expressions';
+import { refuseExpressions, refuseItemDataInTool, readFieldByField } from '../fields/expressions';
 import { changingIdHint, refuseInventedId } from '../fields/text';
 import { isLost, type Passage, passageOf, type PassageStore } from '../n8n1/passage';
 import { keptProof, randomProof } from '../postback/proof';
@@ -206,7 +202,7 @@ function requirePermission({ words, agentPermission }: RequestOperation, options
 
 /** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
 function checkParameters(operation: RequestOperation, parameters: INodeParameters): void {
-	requireFieldByField(operation.description, parameters);
+	readFieldByField(operation.description, parameters);
 	refuseExpressions(operation.fixedOptions, parameters.options);
 }
 

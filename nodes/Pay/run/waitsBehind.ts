@@ -12,7 +12,7 @@ import {
 } from '../fields/condition';
 import { mayBeExpression, type ReadParameter } from '../fields/expressions';
 import { readWaitLimit } from '../fields/options';
-import { AWAITED_ID, parseExternalId } from '../fields/text';
+import { AWAITED_ID, readExternalId } from '../fields/text';
 import { refuseWrongResponseOfWait } from '../postback/take';
 import type { Expectation } from '../postback/waiting';
 import type { StatusWords } from '../service/state';
@@ -76,7 +76,7 @@ function refuseOtherOperation(operation: unknown): void {
 /** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
 function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
 	if (!wait.isNext) return;
-	const waitsFor = parseExternalId(read('external_id'), AWAITED_ID);
+	const waitsFor = readExternalId(read('external_id'), AWAITED_ID);
 	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 }
 

@@ -14,29 +14,29 @@ export function plainForm(value: number): string {
 }
 
 /** A double carries 15 decimal digits faithfully; more is float noise or a rounded value. */
-export const MAX_DIGITS = 15;
+export const MOST_DIGITS = 15;
 
 /** 15 digits have no more decimal places. */
-const MAX_PLACES = MAX_DIGITS - 1;
+const MOST_PLACES = MOST_DIGITS - 1;
 
 /** Units of a plain decimal text without a sign; undefined where it has more places than an amount. */
 function unitsOfText(plain: string): bigint | undefined {
 	const [whole = '', decimals = ''] = plain.split('.');
 	const fraction = decimals.replace(/0+$/, '');
-	if (fraction.length > MAX_PLACES) return undefined;
-	return BigInt(whole + fraction.padEnd(MAX_PLACES, '0'));
+	if (fraction.length > MOST_PLACES) return undefined;
+	return BigInt(whole + fraction.padEnd(MOST_PLACES, '0'));
 }
 
 /** An amount in units of the last decimal place that one can have: only integers add up exactly. */
 export function unitsOf(amount: number): bigint {
 	const [whole = '', fraction = ''] = plainForm(amount).split('.');
-	return BigInt(whole + fraction.padEnd(MAX_PLACES, '0'));
+	return BigInt(whole + fraction.padEnd(MOST_PLACES, '0'));
 }
 
 /** A sum of such units as a person writes it. */
 export function unitsInWords(units: bigint): string {
-	const digits = String(units).padStart(MAX_PLACES + 1, '0');
-	return `${digits.slice(0, -MAX_PLACES)}.${digits.slice(-MAX_PLACES)}`.replace(/\.?0+$/, '');
+	const digits = String(units).padStart(MOST_PLACES + 1, '0');
+	return `${digits.slice(0, -MOST_PLACES)}.${digits.slice(-MOST_PLACES)}`.replace(/\.?0+$/, '');
 }
 
 export const AMOUNT_UNITS = ['same', 'hundredths'] as const;
@@ -48,7 +48,7 @@ export type AmountUnit = (typeof AMOUNT_UNITS)[number];
 const PARTS: Record<AmountUnit, bigint> = { same: 1n, hundredths: 100n };
 
 /** Longer texts are no amounts; BigInt needs seconds for a text of millions of digits. */
-const LONGEST_TEXT = 40;
+const MOST_CHARACTERS = 40;
 /** A currency before or behind an amount: its code, its sign, or letters with its sign, as "R$". */
 const CURRENCY = /^(?:[A-Z]{1,3}\p{Sc}|[A-Z]{3}|\p{Sc})\s*|\s*(?:[A-Z]{3}|\p{Sc})$/gu;
 const POINT_ALONE = /^\+?(\d+(?:\.\d+)?)$/;
@@ -59,8 +59,8 @@ const COMMAS_THEN_POINT = /^\d{1,3}(,\d{3})+\.\d+$/;
 const COMMAS_ALONE = /^\d{1,3}(,\d{3}){2,}$/;
 
 /** The one decimal number that a text stands for, with a point; undefined where it is none, or may be two. */
-function plainText(text: string): string | undefined {
-	if (text.length > LONGEST_TEXT) return undefined;
+function inAnyNotation(text: string): string | undefined {
+	if (text.length > MOST_CHARACTERS) return undefined;
 	const number = text.trim().replace(CURRENCY, '');
 	const [, plain] = POINT_ALONE.exec(number) ?? [];
 	if (plain !== undefined) return plain;
@@ -120,7 +120,7 @@ function isSignOf(code: string, text: string): boolean {
  * @param currencies codes such as EUR; upper and lower case do not count
  */
 export function namesOtherCurrency(value: unknown, currencies: string[]): boolean {
-	if (typeof value !== 'string' || value.length > LONGEST_TEXT) return false;
+	if (typeof value !== 'string' || value.length > MOST_CHARACTERS) return false;
 	const names = value.trim().match(CURRENCY) ?? [];
 	return names.some((name) => !isOneOfCurrencies(name.trim(), currencies));
 }
@@ -130,7 +130,7 @@ function unitsIn(value: unknown): bigint | undefined {
 	if (typeof value === 'number') {
 		return Number.isFinite(value) && value >= 0 ? unitsOfText(plainForm(value)) : undefined;
 	}
-	const plain = typeof value === 'string' ? plainText(value) : undefined;
+	const plain = typeof value === 'string' ? inAnyNotation(value) : undefined;
 	return plain === undefined ? undefined : unitsOfText(plain);
 }
 

@@ -5,7 +5,7 @@ import { type Outcome, outcomeOfFailure, outcomeOfStatus } from './outcome';
 import { firstValue, mismatchOf, Sources } from './paths';
 import { type Reason, reasonOfFailure, replaceUnpublished, unconfirmedBy } from './reasons';
 
-/** How to reach the service: checked values, see `parseBaseUrl`. */
+/** How to reach the service: checked values, see `readBaseUrl`. */
 interface Connection {
 	baseUrl: string;
 	schemeName: string;
@@ -40,7 +40,7 @@ const SHORTEST_PAUSE = 1;
  * How many seconds to wait, by a header Retry-After (RFC 9110, section 10.2.3): digits, or a date. Undefined
  * where it says neither, or a date that is over: then the two clocks differ, by nobody knows how much.
  */
-export function parseRetryAfter(value: unknown, now: number): number | undefined {
+export function readRetryAfter(value: unknown, now: number): number | undefined {
 	if (typeof value !== 'string') return undefined;
 	const text = value.trim();
 	if (/^\d{1,9}$/.test(text)) return Math.max(SHORTEST_PAUSE, Number(text));
@@ -106,7 +106,7 @@ function resultOfResponse(
 		response: hide(replaceUnpublished(body)),
 	};
 	if (response.statusCode === 429) {
-		result.retryAfter = parseRetryAfter(response.retryAfter, Date.now());
+		result.retryAfter = readRetryAfter(response.retryAfter, Date.now());
 	}
 	if (reason === undefined) return result;
 	// A page may repeat a secret in its title.
@@ -188,7 +188,7 @@ export type TokenResponse =
 	| {
 			statusCode: number;
 			body: unknown;
-			/** In seconds, see `parseRetryAfter`. */
+			/** In seconds, see `readRetryAfter`. */
 			retryAfter?: number;
 	  }
 	| { statusCode?: undefined; reason: Reason };
@@ -215,7 +215,7 @@ export function tokenPoster(httpRequest: HttpRequest, timeout: number): TokenPos
 		if (response.end === 'brokeOff') return { reason: reasonOfBreak(response) };
 		const { statusCode, byProxy } = response;
 		if (byProxy || statusCode === 407) return { reason: { is: 'stoppedByProxy', statusCode } };
-		const retryAfter = parseRetryAfter(response.retryAfter, Date.now());
+		const retryAfter = readRetryAfter(response.retryAfter, Date.now());
 		return { statusCode, body: response.body, retryAfter };
 	};
 }

@@ -22,7 +22,7 @@ export type Exchange =
 	| { end: 'failed'; failure: TransportFailure; timedOut?: boolean };
 
 /** More than any response of this service can mean, in bytes; gzip can make gigabytes of kilobytes. */
-export const LONGEST_RESPONSE = 10_000_000;
+export const MOST_BYTES = 10_000_000;
 
 /** How long n8n's request helper may take to say what it knows of a request that was aborted, in milliseconds. */
 const GRACE = 1_000;
@@ -140,7 +140,7 @@ async function readToEnd(body: unknown): Promise<unknown> {
 	let length = 0;
 	for await (const chunk of body as AsyncIterable<Uint8Array | string>) {
 		length += chunk.length;
-		if (length > LONGEST_RESPONSE) throw new TooLong();
+		if (length > MOST_BYTES) throw new TooLong();
 		chunks.push(Buffer.from(chunk as Uint8Array));
 	}
 	// Without a byte order mark, which JSON.parse would trip over.

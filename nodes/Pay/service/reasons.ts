@@ -1,5 +1,5 @@
 import { isJsonObject } from '../base/json';
-import { LONGEST_RESPONSE } from './exchange';
+import { MOST_BYTES } from './exchange';
 import type { TransportFailure } from './outcome';
 
 /**
@@ -85,7 +85,7 @@ export function reasonInWords(reason: Reason): string {
 				? 'a proxy on the way asks for its own name and password (HTTP 407)'
 				: `a proxy on the way did not connect to the service (HTTP ${reason.statusCode})`;
 		case 'tooLong':
-			return `the response (HTTP ${reason.statusCode}) is longer than ${LONGEST_RESPONSE / 1_000_000} MB`;
+			return `the response (HTTP ${reason.statusCode}) is longer than ${MOST_BYTES / 1_000_000} MB`;
 		case 'notEndedInTime':
 			return `the response (HTTP ${reason.statusCode}) had not ended when the time-out passed`;
 		case 'brokeOff':
@@ -115,7 +115,7 @@ const PAGES: ReadonlyArray<[string, RegExp]> = [
 ];
 
 /** More characters than a proxy's own page has. */
-const LONGEST_PAGE = 20_000;
+const MOST_OF_A_PAGE = 20_000;
 
 /**
  * A text with a blank in place of each span from one mark to another. Without a pattern: one would go back
@@ -135,7 +135,7 @@ function withoutSpans(text: string, begin: string, end: string): string {
 
 /** Whose page, if any, came instead of a response of the service, and what a person would read there. */
 export function proxyPageIn(response: unknown) {
-	if (typeof response !== 'string' || response.length > LONGEST_PAGE) return undefined;
+	if (typeof response !== 'string' || response.length > MOST_OF_A_PAGE) return undefined;
 	const [by] = PAGES.find(([, pattern]) => pattern.test(response)) ?? [];
 	if (by === undefined) return undefined;
 	const body = withoutSpans(response, '<head>', '</head>');
@@ -204,7 +204,7 @@ function isJson(text: string): boolean {
  */
 export function webPageIn(body: unknown, contentType: unknown): { title: string } | undefined {
 	if (typeof body !== 'string' || body.trim() === '') return undefined;
-	const start = body.slice(0, LONGEST_PAGE);
+	const start = body.slice(0, MOST_OF_A_PAGE);
 	const isHtml = /\bx?html\b/i.test(String(contentType));
 	const isPage = beginsAsPage(start) || (isHtml && !isJson(body));
 	return isPage ? { title: titleOf(start).slice(0, 100) } : undefined;
