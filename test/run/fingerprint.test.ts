@@ -1,5 +1,6 @@
 import type { Account } from '../../nodes/Pay/account/account';
-import { accountIdOf, fingerprintOf, tokenIdOf } from '../../nodes/Pay/run/ledger';
+import { accountIdOf, tokenIdOf } from '../../nodes/Pay/account/identity';
+import { fingerprintOf } from '../../nodes/Pay/run/ledger';
 import type { Meaning, Meanings, ServiceRequest } from '../../nodes/Pay/service/contract';
 import { OPERATIONS } from '../serviceOperations';
 

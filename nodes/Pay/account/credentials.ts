@@ -117,13 +117,13 @@ export async function credentialOfTrigger(
 		refuseMissingValue(credential);
 		return credential;
 	}
-	const id = context.getNode().credentials?.payApi?.id ?? '';
+	const credentialId = context.getNode().credentials?.payApi?.id ?? '';
 	const hash = createHash('sha256').update(JSON.stringify(unresolved)).digest('base64');
-	if (plainFields.get(id) === hash) return unresolved;
-	plainFields.delete(id);
+	if (plainFields.get(credentialId) === hash) return unresolved;
+	plainFields.delete(credentialId);
 	const credential = await context.getCredentials<PayCredential>('payApi');
 	refuseMissingValue(credential);
-	if (isPlain(unresolved, credential)) plainFields.set(id, hash);
+	if (isPlain(unresolved, credential)) plainFields.set(credentialId, hash);
 	return credential;
 }
 

@@ -1,7 +1,7 @@
-import { createHash } from 'crypto';
 import { BoundedMap } from '../base/boundedMap';
 import type { InputError } from '../base/inputError';
 import type { Account } from './account';
+import { accountKey } from './identity';
 
 /*
  * A service blocks an address after a few failed logins, and then everything of that n8n stops. So an
@@ -71,12 +71,6 @@ const sessions = new WeakMap<object, Map<string, KnownAccount>>();
 const MOST_PAUSES = 5_000;
 /** Until when a pause lasts that a service gave a time for, by execution and account: it outlasts a wait. */
 const pausedUntil = new BoundedMap<string, number>(MOST_PAUSES);
-
-/** A hash, so that no secret stays in memory as a key. */
-function accountKey({ baseUrl, schemeName, token }: Account): string {
-	const text = JSON.stringify([baseUrl, schemeName, token]);
-	return createHash('sha256').update(text).digest('base64');
-}
 
 /** Sends a request; gives its result, and what its response said of the account. */
 type Ask<Result> = () => Promise<{ result: Result; standing: Standing }>;

@@ -1,4 +1,3 @@
-import { createHash } from 'crypto';
 import { BoundedMap } from '../base/boundedMap';
 import { InputError } from '../base/inputError';
 import { isJsonObject, jsonOrText } from '../base/json';
@@ -9,6 +8,7 @@ import { type Reason, reasonInWords } from '../service/reasons';
 import { redact } from '../service/redact';
 import { type Account, type ClientCredentials, isSentInHeader, TOKEN } from './account';
 import { CLIENT_AUTHENTICATIONS } from './fields';
+import { clientKey } from './identity';
 
 interface FetchedToken {
 	fetched: Promise<TokenWithLife>;
@@ -34,10 +34,6 @@ const MARGIN = 60;
 function keepFor(life: number | undefined): number {
 	return 1000 * (life === undefined ? MARGIN : life - Math.min(MARGIN, life / 2));
 }
-
-/** A hash, so that no secret stays in memory as a key. */
-const clientKey = (client: ClientCredentials) =>
-	createHash('sha256').update(JSON.stringify(client)).digest('base64');
 
 /** Starts to fetch a token; other requests wait for the same one. */
 function startFetching(hash: string, client: ClientCredentials, post: TokenPost): FetchedToken {

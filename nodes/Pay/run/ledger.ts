@@ -1,5 +1,5 @@
-import { createHash } from 'crypto';
 import type { Account } from '../account/account';
+import { ownerOf, shortHash } from '../account/identity';
 import { isJsonObject } from '../base/json';
 import { unitsOf } from '../service/amounts';
 import { isRejectedForToken, type RequestResult } from '../service/client';
@@ -313,31 +313,6 @@ export function itemKey(place: Place, fingerprint: string): string {
 	return JSON.stringify(parts);
 }
 
-function shortHash(values: unknown[]): string {
-	return createHash('sha256').update(JSON.stringify(values)).digest('base64url').slice(0, 22);
-}
-
-/**
- * Where an account's requests go, and in whose name. The token is no part of it: it is renewed while the
- * account stays. Otherwise a request that was accepted before a token was renewed would look like another
- * one afterwards: the editor's Retry would not give it back, and an agent's tool would pay it again under
- * another id.
- */
-function identityOf({ baseUrl, schemeName, token }: Account): unknown[] {
-	const clientId = 'clientCredentials' in token ? token.clientCredentials.clientId : '';
-	return [baseUrl, schemeName, clientId];
-}
-
-/** A hash of whose money it is, for sums, as far as that is known without a pasted token. */
-export function accountIdOf(account: Account): string {
-	return shortHash(identityOf(account));
-}
-
-/** Tells the pasted tokens of one execution apart. It is stored, so it is too short to find one by. */
-export function tokenIdOf({ token }: Account): string {
-	return 'pasted' in token ? shortHash([token.pasted]).slice(0, 6) : '';
-}
-
 /** Whether another value of such a meaning makes another request. */
 const IDENTIFIES: Record<Meaning, boolean> = {
 	recipient: true,
@@ -380,7 +355,7 @@ export function fingerprintOf(
 	for (const [path, means] of Object.entries(meanings)) {
 		if (!IDENTIFIES[means]) ignored.add(path);
 	}
-	const identifying = [...identityOf(account), identifyingPart(request, '', ignored)];
+	const identifying = [...ownerOf(account), identifyingPart(request, '', ignored)];
 	if (executionId !== undefined) identifying.push(executionId);
 	return shortHash(identifying);
 }

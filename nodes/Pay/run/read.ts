@@ -1,6 +1,7 @@
 import type { IExecuteFunctions, INodeParameters, INodeProperties } from 'n8n-workflow';
 import { type Account, readIdForHeader } from '../account/account';
 import type { accountReader } from '../account/credentials';
+import { accountIdOf, tokenIdOf } from '../account/identity';
 import { InputError } from '../base/inputError';
 import { isLoopback } from '../base/loopback';
 import { mayBeExpression, type ReadParameter, readGivenValues } from '../fields/expressions';
@@ -10,7 +11,7 @@ import { type AskingExecution, readPostbackTarget } from '../postback/target';
 import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { inOneForm } from '../service/paths';
 import type { Done, Finish, Ready } from './item';
-import { accountIdOf, fingerprintOf, tokenIdOf } from './ledger';
+import { fingerprintOf } from './ledger';
 import { resultOfRefusal } from './result';
 
 /** An item as its operation reads it, before anything is sent. */
