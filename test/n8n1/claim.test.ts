@@ -80,7 +80,7 @@ describe('a passage', () => {
 				for (const key of added) keys.add(key);
 				return { stored, durationMs: 1 };
 			},
-			async deleteFromStore(_store: undefined, deleted: string[]) {
+			async deleteStored(_store: undefined, deleted: string[]) {
 				for (const key of deleted) keys.delete(key);
 			},
 			markClaim: () => undefined,

@@ -58,7 +58,7 @@ async function pay(process: SimulatedProcess, id: string, takesMs = 0): Promise<
 		await passing(takesMs);
 	} else {
 		// What another run recorded is not this one's to remove.
-		expect(await records.remove([id])).toStrictEqual({ remembered: [] });
+		expect(await records.takeBack([id])).toStrictEqual({ remembered: [] });
 	}
 	expect(await records.close()).toStrictEqual([]);
 	return !known.has(id);
@@ -92,9 +92,9 @@ describe('one process', () => {
 		const [first, second] = [process.open(), process.open()];
 		await simulate(first.record(['a', 'b']));
 		await simulate(second.record(['a']));
-		expect(await simulate(second.remove(['a', 'b']))).toStrictEqual({ remembered: [] });
+		expect(await simulate(second.takeBack(['a', 'b']))).toStrictEqual({ remembered: [] });
 		expect([list.has('a'), list.has('b')]).toStrictEqual([true, true]);
-		expect(await simulate(first.remove(['a']))).toStrictEqual({ remembered: [] });
+		expect(await simulate(first.takeBack(['a']))).toStrictEqual({ remembered: [] });
 		await simulate(first.close());
 		expect([list.has('a'), list.has('b')]).toStrictEqual([false, true]);
 	});
@@ -106,7 +106,7 @@ describe('one process', () => {
 		const others = Array.from({ length: 3 }, () => process.open());
 		await simulate(
 			Promise.all([
-				first.remove(['a']),
+				first.takeBack(['a']),
 				...others.map(async (each, n) => await each.record([`other-${n}`])),
 			]),
 		);
@@ -246,7 +246,7 @@ describe('one process', () => {
 			const refused = process.open().record([id]);
 			await Promise.all([refused.catch(() => undefined), passing(10)]);
 		});
-		const { remembered, reason } = await simulate(records.remove(['a']));
+		const { remembered, reason } = await simulate(records.takeBack(['a']));
 		expect([remembered, reason]).toStrictEqual([
 			['a'],
 			expect.stringContaining("n8n's database did not respond within 30 s"),
@@ -285,7 +285,7 @@ describe('one process', () => {
 		const records = process.open();
 		await simulate(records.record(['a']));
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
-		await simulate(records.remove(['a']));
+		await simulate(records.takeBack(['a']));
 		await list.fill();
 		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(list.has('a')).toBe(true);
@@ -380,7 +380,7 @@ describe('one process', () => {
 		await simulate(records.record(['a']));
 		await simulate(records.close());
 		jest.spyOn(process.helpers, 'removeProcessed').mockRejectedValue(new Error('disk full'));
-		await simulate(records.remove(['a']));
+		await simulate(records.takeBack(['a']));
 		const calls = jest.spyOn(process.helpers, 'checkProcessedAndRecord');
 		await simulate(process.open().close());
 		expect(calls).not.toHaveBeenCalled();
@@ -431,7 +431,7 @@ describe('one process', () => {
 		takes = 2_500;
 		expect(await simulate(records.close())).toStrictEqual([]);
 		expect(list.has('a')).toBe(true);
-		expect(await simulate(records.remove(['a']))).toStrictEqual({ remembered: [] });
+		expect(await simulate(records.takeBack(['a']))).toStrictEqual({ remembered: [] });
 		expect(list.has('a')).toBe(false);
 	});
 
@@ -718,7 +718,7 @@ describe('a process that pays in more workflows than it has lists for', () => {
 		const run = process.open();
 		await simulate(run.record(['a']));
 		await simulate(run.close());
-		const removing = run.remove(['a']);
+		const removing = run.takeBack(['a']);
 		await jest.advanceTimersByTimeAsync(100);
 		await openOthers(MOST_LISTS + 1);
 		const other = process.open();

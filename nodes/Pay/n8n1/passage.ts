@@ -31,7 +31,7 @@ interface ClaimableList<Store> {
 	/** Adds keys; gives those that were there before, and how long that took in milliseconds. */
 	add(store: Store, keys: string[]): Promise<{ stored: ReadonlySet<unknown>; durationMs: number }>;
 	/** Deletes keys. */
-	deleteFromStore(store: Store, keys: string[]): Promise<void>;
+	deleteStored(store: Store, keys: string[]): Promise<void>;
 	/** Has a claim looked for until it lasts, beside the payments. */
 	markClaim(key: string): void;
 	/** How long a change may take, in milliseconds. */
@@ -122,7 +122,7 @@ async function claim<Store>(
 			// Not before: this process records again what it has marked, and would write over another one's key.
 			list.markClaim(key);
 			// It takes the place of a payment; where it cannot be removed, it stays.
-			await list.deleteFromStore(database, [ownKey]).catch(() => undefined);
+			await list.deleteStored(database, [ownKey]).catch(() => undefined);
 			return true;
 		}
 		// Another process was first, or wrote over this one's.

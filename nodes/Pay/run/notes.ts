@@ -127,9 +127,9 @@ export function compareResponse(
  */
 
 /** More than a person reads; items of one kind bring the same hint anyway. */
-const MAX_HINTS = 10;
+const MOST_HINTS = 10;
 /** n8n keeps ten values per execution, which other nodes may want too. */
-const MAX_HIGHLIGHTED = 3;
+const MOST_HIGHLIGHTED = 3;
 
 /** Shows hints beside the output, where this n8n can. */
 export function showHints(context: IExecuteFunctions, tally: Tally): void {
@@ -140,7 +140,7 @@ export function showHints(context: IExecuteFunctions, tally: Tally): void {
 			(each) => each !== undefined,
 		);
 		const hints = shown.map((message) => ({ message, location: 'outputPane' }) as const);
-		context.addExecutionHints?.(...hints.slice(0, MAX_HINTS));
+		context.addExecutionHints?.(...hints.slice(0, MOST_HINTS));
 	} catch {
 		// The items say all that matters.
 	}
@@ -156,7 +156,7 @@ function highlightedData(context: IExecuteFunctions): IExecuteFunctions['customD
 /** Makes an execution of few items findable by external_id and outcome (n8n's highlighted data). */
 export function highlight(context: IExecuteFunctions, { done, items }: Tally): void {
 	try {
-		if (items > MAX_HIGHLIGHTED) return;
+		if (items > MOST_HIGHLIGHTED) return;
 		const data = highlightedData(context);
 		for (const { index, result } of done) {
 			const { kind, external_id, outcome } = result;

@@ -3,7 +3,7 @@ import { asError } from '../base/inputError';
 import { AcceptedMarks } from './acceptedMarks';
 import {
 	DROPPED_FOR_EACH,
-	LONGEST_LOOKING_MS,
+	MOST_LOOKING_MS,
 	LOOKS_THAT_MAY_FAIL,
 	RECORDED_AGAIN,
 	REMEMBERED_PAYMENTS,
@@ -156,7 +156,7 @@ export class PaymentList {
 		keys: string[],
 	): Promise<{ stored: ReadonlySet<unknown>; durationMs: number }> {
 		return await this.turns.inTurn(async () => {
-			const stored = await this.addToStore(store, keys);
+			const stored = await this.addStored(store, keys);
 			return { stored, durationMs: this.turns.lastDuration };
 		});
 	}
@@ -167,10 +167,10 @@ export class PaymentList {
 	 */
 	private async addAndRepair(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
 		const { newest } = this;
-		if (newest === undefined) return await this.addToStore(store, keys, room);
-		const stored = await this.addToStore(store, [...new Set([newest, ...keys])], room);
+		if (newest === undefined) return await this.addStored(store, keys, room);
+		const stored = await this.addStored(store, [...new Set([newest, ...keys])], room);
 		if (!stored.has(newest)) {
-			await this.addToStore(store, [...this.recorded].slice(-RECORDED_AGAIN));
+			await this.addStored(store, [...this.recorded].slice(-RECORDED_AGAIN));
 		}
 		return stored;
 	}
@@ -185,7 +185,7 @@ export class PaymentList {
 		keys: ReadonlySet<string>,
 		mayDrop: boolean,
 	): Promise<{ left: string[]; reason?: Error }> {
-		const end = performance.now() + LONGEST_LOOKING_MS;
+		const end = performance.now() + MOST_LOOKING_MS;
 		let failures = 0;
 		let reason: Error | undefined;
 		let left = this.unsureOf(keys);
@@ -249,10 +249,10 @@ export class PaymentList {
 	}
 
 	/** Removes keys from the list. @throws when the store does, or after the time limit */
-	async remove(store: Store, keys: readonly string[]): Promise<void> {
+	async takeBack(store: Store, keys: readonly string[]): Promise<void> {
 		const unsure = keys.filter((key) => this.unsure.has(key));
 		try {
-			await this.deleteFromStore(store, keys);
+			await this.deleteStored(store, keys);
 		} catch (error) {
 			// They are recorded still, and looked for as before.
 			for (const key of keys) this.recorded.add(key);
@@ -277,7 +277,7 @@ export class PaymentList {
 	 * Adds keys to n8n's list; gives those that were there before. Throws when that is unsure.
 	 * @param room how many the list may hold after it, without the oldest; without it nothing is dropped
 	 */
-	private async addToStore(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
+	private async addStored(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
 		const options = { mode: MODE, maxEntries: room };
 		const addKeys = async () =>
 			await this.turns.timed(async () => await store.checkProcessedAndRecord(keys, SCOPE, options));
@@ -298,7 +298,7 @@ export class PaymentList {
 	}
 
 	/** Deletes keys from n8n's list, in a separate turn, and unmarks them; throws when the store does. */
-	async deleteFromStore(store: Store, keys: readonly string[]): Promise<void> {
+	async deleteStored(store: Store, keys: readonly string[]): Promise<void> {
 		let givenUp = false;
 		const work = this.turns.inTurn(async () => {
 			if (givenUp) return;

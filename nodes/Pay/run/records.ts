@@ -8,7 +8,7 @@ import { claimPassage, type Passage } from '../n8n1/passage';
 import type { ServiceOperation } from '../service/contract';
 import { PaymentList } from './paymentList';
 import { cancelled, checkFailed, listWasFull, mayBeForgotten } from './refusals';
-import { LONGEST_CHANGE_MS, type Store } from './store';
+import { MOST_CHANGE_MS, type Store } from './store';
 
 /** More than pay in one process. Of one that is dropped the process knows only what n8n's own list has. */
 const MOST_LISTS = 1_000;
@@ -81,7 +81,7 @@ export class RunRecords {
 	}
 
 	private frozenError(): InputError {
-		const seconds = LONGEST_CHANGE_MS / 1000;
+		const seconds = MOST_CHANGE_MS / 1000;
 		const error = new Error(`n8n's database took longer than ${seconds} s for it`);
 		return checkFailed(this.run.operation.words, error);
 	}
@@ -124,18 +124,18 @@ export class RunRecords {
 		}
 		for (const id of fresh) this.idsOfRun.add(id);
 		if (signal?.aborted !== true) return known;
-		const { remembered } = await this.remove(fresh);
+		const { remembered } = await this.takeBack(fresh);
 		// Not forgotten by the list: another run may have recorded it since.
 		for (const id of remembered) this.idsOfRun.delete(id);
 		throw cancelled(remembered);
 	}
 
 	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
-	async remove(ids: readonly string[]): Promise<Removal> {
+	async takeBack(ids: readonly string[]): Promise<Removal> {
 		const removable = ids.filter((id) => this.idsOfRun.has(id));
 		if (removable.length === 0) return { remembered: [] };
 		try {
-			await this.list.remove(this.run.helpers, this.keysOf(removable));
+			await this.list.takeBack(this.run.helpers, this.keysOf(removable));
 		} catch (error) {
 			return { remembered: removable, reason: `n8n's database failed (${asError(error).message})` };
 		}

@@ -71,9 +71,9 @@ async function markAccepted(run: Run, sent: Done[]): Promise<void> {
 }
 
 /** Removes the records of payments that certainly were not made; a result whose record stays says so. */
-async function removeRecords(run: Run, items: Ready[], done: Done[]): Promise<Done[]> {
+async function takeBackRecords(run: Run, items: Ready[], done: Done[]): Promise<Done[]> {
 	if (run.records === undefined || items.length === 0) return done;
-	const { remembered, reason } = await run.records.remove(externalIdsOf(items));
+	const { remembered, reason } = await run.records.takeBack(externalIdsOf(items));
 	if (remembered.length === 0) return done;
 	// Those of which no result says it yet. Two results may have one id: the first one says it.
 	const unsaid = new Set(remembered);
@@ -209,7 +209,7 @@ export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	const { ready, known, done } = await recordBatch(run, batch);
 	// The node is about to stop, so the others of the batch do not start.
 	if (done.length + known.length > 0 && !run.tally.continuesOnFailure) {
-		return await removeRecords(run, ready, [...done, ...(await refuseKnown(run, known))]);
+		return await takeBackRecords(run, ready, [...done, ...(await refuseKnown(run, known))]);
 	}
 	const sent = await sendEach(run, ready);
 	await markAccepted(run, sent);
@@ -217,7 +217,7 @@ export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	done.push(...(await refuseKnown(run, known)));
 	// Those that were not come to, or certainly not carried out.
 	const notPaid = ready.filter((item) => !mayBePaid(run.ledger, item));
-	return await removeRecords(run, notPaid, [...done, ...sent]);
+	return await takeBackRecords(run, notPaid, [...done, ...sent]);
 }
 
 /** A token, and whether an earlier request has fetched it. */

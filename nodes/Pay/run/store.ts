@@ -20,10 +20,10 @@ const TIME_LIMIT_MS = 30_000;
  */
 const SLOWEST_TIMES = 4;
 const SHORTEST_PAUSE_MS = 300;
-const LONGEST_PAUSE_MS = 5_000;
+const MOST_PAUSE_MS = 5_000;
 const CHANGES_KEPT = 20;
 /** A change that takes longer was frozen, not slow: n8n may have given its execution to another worker. */
-export const LONGEST_CHANGE_MS = 10_000;
+export const MOST_CHANGE_MS = 10_000;
 
 /** So many of its last payments a process records again where the list has lost the newest of them. */
 export const RECORDED_AGAIN = 1_000;
@@ -32,7 +32,7 @@ export const DROPPED_FOR_EACH = 2;
 /** How often one run tries again when the store fails while it looks. */
 export const LOOKS_THAT_MAY_FAIL = 3;
 /** How long one run waits until all it recorded lasts. */
-export const LONGEST_LOOKING_MS = 60_000;
+export const MOST_LOOKING_MS = 60_000;
 
 /** What of n8n's duplicate store is used. */
 export type Store = Pick<
@@ -94,7 +94,7 @@ export class StoreTurns {
 		// A virtual machine that was suspended may have stopped one of its clocks.
 		const duration = Math.max(this.lastEnd - start, Date.now() - startDate);
 		this.durations = [...this.durations, duration].slice(-CHANGES_KEPT);
-		if (duration > LONGEST_CHANGE_MS) this.slowChanges++;
+		if (duration > MOST_CHANGE_MS) this.slowChanges++;
 	}
 
 	/** How long the last change took, in milliseconds. */
@@ -109,7 +109,7 @@ export class StoreTurns {
 
 	/** What is left of the pause since this process's last change, in milliseconds. */
 	remainingPause(): number {
-		const pause = Math.min(LONGEST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.longestExpected()));
+		const pause = Math.min(MOST_PAUSE_MS, Math.max(SHORTEST_PAUSE_MS, this.longestExpected()));
 		return this.lastEnd + pause - performance.now();
 	}
 }
