@@ -52,27 +52,66 @@ import { sendBatch } from './send';
 import { type Run, sessionOf } from './state';
 import { notFinished } from './words';
 
-/** Gives every item the same failure: the error concerns all of them, and none was sent. */
-function failEach(operation: RequestOperation, tally: Tally, error: unknown): Done[] {
-	const done: Done[] = [];
-	const result = resultOfRefusal(operation, {}, error);
-	for (let index = 0; index < tally.items; index++) done.push({ index, result });
-	return done;
-}
-
-/** Reads the items of a run, while nothing is sent. Never rejects. */
-async function readItems(run: Run): Promise<Step> {
+/**
+ * Runs an operation of the service for all input items: reads all, then records and sends them in
+ * batches, and turns every outcome into an item, or, unless the node continues, an error.
+ */
+export async function runRequests(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+): Promise<INodeExecutionData[][]> {
+	const count = context.getInputData().length;
+	if (count === 0) return [[]];
+	const tally = openTally(context.getNode(), operation, count, continuesOnFailure(context));
+	const cancelLog = beginCancelLog(context, tally);
+	let run: Run | undefined;
 	try {
-		return await readAll(run);
-	} catch (error) {
-		return { ready: [], done: failEach(run.operation, run.tally, error) };
+		let items: Step;
+		try {
+			run = setUp(context, operation, tally);
+			items = await readItems(run);
+		} catch (error) {
+			// It concerns all items, and none was sent.
+			items = { ready: [], done: failEach(operation, count, error) };
+		}
+		for (const { index, request } of items.ready) tally.remaining.set(index, request.external_id);
+		conclude(tally, items.done);
+		if (run !== undefined) await sendItems(run, items.ready);
+		const output = await toItems(context, tally);
+		if (run !== undefined && !tally.hasFailed) forgetResponses(run.ledger);
+		return [output];
+	} finally {
+		// None of these throws: requests have been sent.
+		for (const hint of (await run?.records?.close()) ?? []) tally.hints.add(hint);
+		highlight(context, tally);
+		showHints(context, tally);
+		endCancelLog(cancelLog);
 	}
 }
 
-/** Writes the results of a batch down, and throws at a failure unless the run goes on. */
+/** Gives every item the same failure. */
+function failEach(operation: RequestOperation, count: number, error: unknown): Done[] {
+	const done: Done[] = [];
+	const result = resultOfRefusal(operation, {}, error);
+	for (let index = 0; index < count; index++) done.push({ index, result });
+	return done;
+}
+
+/** Writes results down, and throws at a failure unless the run goes on. */
 function conclude(tally: Tally, results: Done[]): void {
 	addResults(tally, results);
 	throwIfFailed(tally);
+}
+
+/** Sends all items that may be sent; throws at a failure unless the run goes on. */
+async function sendItems(run: Run, items: Ready[]): Promise<void> {
+	if (items.some(({ expectation }) => expectation !== undefined)) {
+		const hint = await outlastTimers(run.context);
+		if (hint !== undefined) run.tally.hints.add(hint);
+	}
+	// A batch is recorded at once, since each record rewrites n8n's whole list.
+	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
+	else await sendContinuously(run, items);
 }
 
 /** Sends items batch by batch: each is recorded and sent as a whole, when the one before has ended. */
@@ -105,17 +144,6 @@ async function sendContinuously(run: Run, items: Ready[]): Promise<void> {
 	for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** Sends all items that may be sent; throws at a failure unless the run goes on. */
-async function sendAll(run: Run, items: Ready[]): Promise<void> {
-	if (items.some(({ expectation }) => expectation !== undefined)) {
-		const hint = await outlastTimers(run.context);
-		if (hint !== undefined) run.tally.hints.add(hint);
-	}
-	// A batch is recorded at once, since each record rewrites n8n's whole list.
-	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
-	else await sendContinuously(run, items);
-}
-
 /** The output items, in the order of the input; what cannot be added to one becomes a hint. */
 async function toItems(
 	context: IExecuteFunctions,
@@ -135,61 +163,6 @@ async function toItems(
 		}
 	}
 	return items;
-}
-
-/** Reads all items of a run and sends those that may be sent; throws at a failure unless the run goes on. */
-async function readAndSend(run: Run): Promise<INodeExecutionData[]> {
-	const { context, ledger, tally } = run;
-	try {
-		const { ready, done } = await readItems(run);
-		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
-		conclude(tally, done);
-		await sendAll(run, ready);
-		const items = await toItems(context, tally);
-		if (tally.done.every(({ result }) => result.outcome === 'accepted')) forgetResponses(ledger);
-		return items;
-	} finally {
-		// It does not throw: requests have been sent.
-		for (const hint of (await run.records?.close()) ?? []) tally.hints.add(hint);
-	}
-}
-
-/** Sets a run up and has it read and send; where that is not possible, every item fails. */
-async function setUpAndSend(
-	context: IExecuteFunctions,
-	operation: RequestOperation,
-	tally: Tally,
-): Promise<INodeExecutionData[]> {
-	let run: Run;
-	try {
-		run = setUp(context, operation, tally);
-	} catch (error) {
-		conclude(tally, failEach(operation, tally, error));
-		return await toItems(context, tally);
-	}
-	return await readAndSend(run);
-}
-
-/**
- * Runs an operation of the service for all input items: reads all, then records and sends them in
- * batches, and turns every outcome into an item, or, unless the node continues, an error.
- */
-export async function runRequests(
-	context: IExecuteFunctions,
-	operation: RequestOperation,
-): Promise<INodeExecutionData[][]> {
-	const count = context.getInputData().length;
-	if (count === 0) return [[]];
-	const tally = openTally(context.getNode(), operation, count, continuesOnFailure(context));
-	const cancelLog = beginCancelLog(context, tally);
-	try {
-		return [await setUpAndSend(context, operation, tally)];
-	} finally {
-		// None of these throws: requests have been sent.
-		highlight(context, tally);
-		showHints(context, tally);
-		endCancelLog(cancelLog);
-	}
 }
 
 /** Refuses an AI agent, unless a person permitted agents to use this operation. */
@@ -348,7 +321,7 @@ function refuseSecondUse(
 }
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */
-async function readAll(run: Run): Promise<Step> {
+async function readItems(run: Run): Promise<Step> {
 	const { context, operation, settings, tally } = run;
 	const reading: ReadingContext = {
 		context,
