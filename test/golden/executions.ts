@@ -1,5 +1,5 @@
 import type { IDataObject, IHttpRequestOptions, INodeExecutionData, IRun } from 'n8n-workflow';
-import type { Awaited } from '../../nodes/Pay/operations/wait';
+import type { WaitRecord } from '../../nodes/Pay/operations/wait';
 import { ALL_FULL_FORMS, KINDS } from '../serviceOperations';
 import {
 	errorOf,
@@ -76,7 +76,7 @@ async function runAccepted(executionId: string, options: RunOptions): Promise<Ex
 export interface WaitingExecution extends Execution {
 	/** The item that waits. */
 	item: INodeExecutionData;
-	awaited: Awaited & IDataObject;
+	awaited: WaitRecord & IDataObject;
 }
 
 /** A charge whose postback lets the execution go on. */

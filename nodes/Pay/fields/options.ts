@@ -162,10 +162,10 @@ export function readWaitLimit(read: ReadParameter): number {
  * and refuses charsets such as ISO-8859-1 (measured on 2.41 and 1.123); the node takes the rest. n8n asks
  * for it in nodes of version 1 alone.
  */
-export const LEAVE_BODY = { binaryData: true };
+export const BODY_UNREAD = { binaryData: true };
 
 /** As a member of `options`; nobody sees it, and the default of `options` holds it. */
-export const leaveBodyOption: INodeProperties = {
+export const bodyUnreadOption: INodeProperties = {
 	displayName: 'Leave the Body to This Node',
 	name: 'binaryData',
 	type: 'hidden',
@@ -173,5 +173,5 @@ export const leaveBodyOption: INodeProperties = {
 };
 
 /** Whether n8n leaves the body to a node with these options: workflows that others wrote lack it. */
-export const isBodyLeft = (options: unknown) =>
-	(options as typeof LEAVE_BODY | undefined)?.binaryData === true;
+export const isBodyUnread = (options: unknown) =>
+	(options as typeof BODY_UNREAD | undefined)?.binaryData === true;

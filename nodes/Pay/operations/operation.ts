@@ -8,7 +8,7 @@ import type { Account } from '../account/account';
 import { decimalSignOption } from '../fields/amount';
 import { type ReadParameter, showFor } from '../fields/expressions';
 import { additionalMembersOption, withAdditionalMembers } from '../fields/members';
-import { batchingOption, LEAVE_BODY, leaveBodyOption, timeoutOption } from '../fields/options';
+import { batchingOption, BODY_UNREAD, bodyUnreadOption, timeoutOption } from '../fields/options';
 import type { ItemPlan, RequestOperation, TypedOptions } from '../run/read';
 import { runRequests } from '../run/run';
 import type { AgentPermission, ServiceOperation, ServiceRequest } from '../service/contract';
@@ -66,7 +66,7 @@ function optionsOf({ agentPermission, batchSize, ownOptions }: Definition): INod
 		additionalMembersOption,
 		batchingOption(batchSize),
 		decimalSignOption,
-		leaveBodyOption,
+		bodyUnreadOption,
 		timeoutOption,
 		...ownOptions,
 	];
@@ -85,7 +85,7 @@ export function defineOperation(definition: Definition): SendingOperation {
 		placeholder: 'Add Option',
 		// For the node as a wait: n8n keeps a value when another operation is chosen.
 		// A literal, because n8n's lint rule for collections takes nothing else.
-		default: { ...LEAVE_BODY },
+		default: { ...BODY_UNREAD },
 		options,
 	};
 	const description = showFor([...fields, optionsField], resource, option.value);

@@ -37,7 +37,7 @@ import {
 	readFieldByField,
 } from '../fields/expressions';
 import { wrongField } from '../fields/label';
-import { isBodyLeft, LEAVE_BODY, leaveBodyOption } from '../fields/options';
+import { isBodyUnread, BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { beginPublication, endPublication } from '../n8n1/publication';
 import { claimsIn, type JudgedPostback, toPostbackItems, whyNotAwaited } from '../postback/match';
 import { verify } from '../postback/proof';
@@ -196,9 +196,9 @@ const triggerFields: INodeProperties[] = [
 		type: 'collection',
 		placeholder: 'Add Option',
 		// A literal, because n8n's lint rule for collections takes nothing else.
-		default: { ...LEAVE_BODY },
+		default: { ...BODY_UNREAD },
 		options: [
-			leaveBodyOption,
+			bodyUnreadOption,
 			skipRepeatsField,
 			respondField,
 			responseCodeField,
@@ -346,7 +346,7 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 	// Where n8n responds it takes an expression inside of Options for a text: each postback would get 500.
 	refuseExpressions(chosenOptions, typedOptions);
 	const options = context.getNodeParameter('options', {});
-	if (!isBodyLeft(options)) logWarning(context, BODY_IS_READ);
+	if (!isBodyUnread(options)) logWarning(context, BODY_IS_READ);
 	refuseWrongTime(options);
 	refuseWrongResponse(typedOptions, options);
 	readSkipRepeats(options);

@@ -230,7 +230,7 @@ async function sleepUntilPostback(
 		run: Number(context.getWorkflowDataProxy(0).$runIndex),
 		until,
 	});
-	const awaited: Awaited = { proofs, given: hashesOf(store), id: randomUUID(), until };
+	const awaited: WaitRecord = { proofs, given: hashesOf(store), id: randomUUID(), until };
 	if (checksSender) awaited.isSigned = true;
 	Object.assign(context.getContext('node'), { awaited });
 	// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
@@ -281,7 +281,7 @@ const OVER = 'The wait is over: another postback, or its time limit, let the exe
 /** An execution that waits, as n8n loaded it when a request began. */
 interface Waiting {
 	item: INodeExecutionData;
-	awaited: Awaited;
+	awaited: WaitRecord;
 }
 
 /** A text as an expression may hold it between quotes: no character of it is read as code. */
@@ -298,7 +298,7 @@ function readWaiting(context: IWebhookFunctions): Waiting {
 	const name = inQuotes(context.getNode().name);
 	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
 	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
-	const [item, stored] = JSON.parse(String(text)) as [INodeExecutionData, Awaited | null];
+	const [item, stored] = JSON.parse(String(text)) as [INodeExecutionData, WaitRecord | null];
 	// Where the wait was not stored, nothing ends it.
 	return { item, awaited: stored ?? { proofs: [], given: [], id: context.getExecutionId() } };
 }
@@ -318,7 +318,7 @@ function readResumeUrl(context: IWebhookFunctions): { url: string; token: string
  */
 async function readSenderOf(
 	context: IWebhookFunctions,
-	{ isSigned }: Awaited,
+	{ isSigned }: WaitRecord,
 ): Promise<SenderRule | undefined> {
 	if (!isSigned) return undefined;
 	const rule = await readSender(context);
@@ -380,7 +380,7 @@ interface AwaitedProof {
 }
 
 /** What a wait waits for, fixed when it begins: n8n resolves expressions differently when it resumes. */
-export interface Awaited {
+export interface WaitRecord {
 	proofs: AwaitedProof[];
 	/** The hashes of all proofs that this execution gave: the others may end a later wait. */
 	given: string[];

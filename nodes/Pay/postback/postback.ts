@@ -149,7 +149,7 @@ export const headersOf = (context: IWebhookFunctions) =>
 	context.getHeaderData() as Record<string, unknown>;
 
 /**
- * Reads the body of the request that called a webhook. With `LEAVE_BODY` among the options n8n has not
+ * Reads the body of the request that called a webhook. With `BODY_UNREAD` among the options n8n has not
  * read it; else the bytes are there, or the multipart form that n8n made of them.
  * Only after the URL's proof, where one is asked for: an unproven body may be anything, or never end.
  * @param bodyTime how long the body may take, in milliseconds

@@ -10,7 +10,7 @@ import { logWarning } from '../base/log';
 import { isExpression } from '../base/n8n';
 import { readFieldByField } from '../fields/expressions';
 import { quoted, wrongField } from '../fields/label';
-import { LEAVE_BODY, leaveBodyOption } from '../fields/options';
+import { BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { readPaths } from '../fields/paths';
 import { firstValue, isScalar, pathMeeting, type Sources } from '../service/paths';
 import { fieldsInWords, type StatusWords } from '../service/state';
@@ -424,8 +424,8 @@ export const responseOfWaitField: INodeProperties = {
 	type: 'collection',
 	placeholder: 'Add Option',
 	// A literal, because n8n's lint rule for collections takes nothing else.
-	default: { ...LEAVE_BODY },
-	options: [leaveBodyOption, responseBodyField, responseCodeField],
+	default: { ...BODY_UNREAD },
+	options: [bodyUnreadOption, responseBodyField, responseCodeField],
 };
 
 /** Refuses the response of a wait as {@link refuseWrongResponse}, by its parameters as they were typed. */
