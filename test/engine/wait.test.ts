@@ -27,6 +27,7 @@ import { lineInLog, webhookNode } from './webhook';
 function flowThatExpectsA() {
 	const store = {};
 	recordExpectation(store, {
+		is: 'request',
 		external_id: 'a',
 		kind: 'qrCode',
 		amount: 1,
@@ -161,6 +162,7 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 	const store: ExpectationStore = flowThatExpectsA();
 	recordWait(store, { external_id: 'a', executionId: '42', node: 'Pay', run: 7 });
 	recordExpectation(store, {
+		is: 'request',
 		external_id: 'a',
 		kind: 'qrCode',
 		amount: 2,

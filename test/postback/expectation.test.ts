@@ -2,6 +2,7 @@ import {
 	awaitedHashes,
 	confirmExpectation,
 	countWaits,
+	type Expectation,
 	expectationOf,
 	type ExpectationStore,
 	hashesOf,
@@ -14,6 +15,7 @@ import {
 const STORE: ExpectationStore = {};
 for (const external_id of ['a', '__proto__', 'toString']) {
 	recordExpectation(STORE, {
+		is: 'request',
 		external_id,
 		kind: 'qrCode',
 		amount: 5,
@@ -75,7 +77,8 @@ test.each<{ events: string; expected: string[] }>([
 		recordWait(store, { external_id: 'b', executionId: '42', node: 'W', run: index });
 		recordWait(store, { external_id: 'a', executionId: '41', node: 'W', run: index });
 		if (event === 'C' || event === 'R') {
-			const about = {
+			const about: Expectation = {
+				is: 'request',
 				external_id: 'a',
 				kind: 'qrCode',
 				amount: 5,
@@ -97,6 +100,7 @@ function mixedStore(): ExpectationStore {
 	const store: ExpectationStore = {};
 	const status = { field: 'status', paid: ['paid'], failed: [] };
 	recordExpectation(store, {
+		is: 'request',
 		external_id: 'a',
 		kind: 'qrCode',
 		amount: 5,
@@ -105,6 +109,7 @@ function mixedStore(): ExpectationStore {
 		status,
 	});
 	recordExpectation(store, {
+		is: 'request',
 		external_id: 'a',
 		kind: 'qrCode',
 		amount: 5,
@@ -123,11 +128,18 @@ test('a wait that begins gets the hashes of all proofs before it, of other execu
 	const store = mixedStore();
 	recordWait(store, wait);
 	expect(hashesOf(store)).toStrictEqual(['first', 'second']);
-	expect(store.postbacks).toStrictEqual([...mixedStore().postbacks!, wait]);
+	expect(store.postbacks).toStrictEqual([...mixedStore().postbacks!, { is: 'wait', ...wait }]);
 });
 
 describe('another postback of an execution that is still to come', () => {
-	const NEW = { kind: 'qrCode', amount: 5, external_id: 'new', executionId: '42', hash: '' };
+	const NEW: Expectation = {
+		is: 'request',
+		kind: 'qrCode',
+		amount: 5,
+		external_id: 'new',
+		executionId: '42',
+		hash: '',
+	};
 	type Event = [what: 'accepted' | 'in doubt' | 'rejected' | 'wait', external_id: string];
 
 	/** The other postback that is awaited when a request asks for that of "new". */
@@ -138,7 +150,8 @@ describe('another postback of an execution that is still to come', () => {
 				recordWait(store, { external_id, executionId: '42', node: 'Wait', run: 0 });
 				continue;
 			}
-			const expectation = {
+			const expectation: Expectation = {
+				is: 'request',
 				kind: 'qrCode',
 				amount: 5,
 				external_id,
@@ -190,7 +203,8 @@ describe('another postback of an execution that is still to come', () => {
 
 	test('of another execution is none', () => {
 		const store: ExpectationStore = {};
-		const expectation = {
+		const expectation: Expectation = {
+			is: 'request',
 			kind: 'qrCode',
 			amount: 5,
 			external_id: 'a',
@@ -218,6 +232,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 	{
 		hash: 'first',
 		expected: {
+			is: 'request',
 			external_id: 'a',
 			kind: 'qrCode',
 			amount: 5,
@@ -229,6 +244,7 @@ test.each<{ hash: string; expected: object | undefined }>([
 	{
 		hash: 'second',
 		expected: {
+			is: 'request',
 			external_id: 'a',
 			kind: 'qrCode',
 			amount: 5,

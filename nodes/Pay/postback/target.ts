@@ -108,6 +108,7 @@ function targetHere(
 ): { url: string; expectation: Expectation } {
 	const proven = withRandomProof(withResumeSegment(url), proofFor(item, reference));
 	const expectation: Expectation = {
+		is: 'request',
 		external_id: reference.external_id,
 		kind: reference.kind,
 		amount: reference.amount,

@@ -11,8 +11,9 @@ import { isN8n1 } from '../n8n1/version';
 import type { StatusWords } from '../service/state';
 import type { Reference } from './proof';
 
-/** A postback that an execution asks for to itself. */
+/** A request that asked for its postback to come to its own execution. */
 export interface Expectation extends Reference {
+	is: 'request';
 	/** The editor's Retry is another execution with the same store. */
 	executionId: string;
 	/** The hash of the random proof in the postback's URL, which says nothing of the charge or payment itself. */
@@ -29,6 +30,7 @@ export interface Expectation extends Reference {
 
 /** A wait that began: a run of a node. */
 interface Wait {
+	is: 'wait';
 	external_id: string;
 	executionId: string;
 	node: string;
@@ -43,7 +45,6 @@ export interface ExpectationStore {
 	postbacks?: Array<Expectation | Wait>;
 }
 
-/** Records that an execution asks for a postback. */
 export function recordExpectation(store: ExpectationStore, expectation: Expectation): void {
 	store.postbacks ??= [];
 	store.postbacks.push(expectation);
@@ -59,16 +60,15 @@ export function confirmExpectation(expectation: Expectation): void {
 	expectation.isAccepted = true;
 }
 
-/** Records that a wait begins. */
-export function recordWait(store: ExpectationStore, wait: Wait): void {
-	store.postbacks = [...(store.postbacks ?? []), wait];
+export function recordWait(store: ExpectationStore, wait: Omit<Wait, 'is'>): void {
+	store.postbacks = [...(store.postbacks ?? []), { is: 'wait', ...wait }];
 }
 
 /** The hashes of all proofs that an execution has given so far. */
 export function hashesOf({ postbacks = [] }: ExpectationStore): string[] {
 	const hashes: string[] = [];
 	for (const event of postbacks) {
-		if ('hash' in event) hashes.push(event.hash);
+		if (event.is === 'request') hashes.push(event.hash);
 	}
 	return hashes;
 }
@@ -84,7 +84,7 @@ export function otherStillAwaited(
 	const awaited = new Set<string>();
 	for (const event of postbacks) {
 		if (event.executionId !== executionId || event.external_id === external_id) continue;
-		if ('node' in event) awaited.delete(event.external_id);
+		if (event.is === 'wait') awaited.delete(event.external_id);
 		else if (event.isAccepted) awaited.add(event.external_id);
 	}
 	const [first] = awaited;
@@ -93,16 +93,25 @@ export function otherStillAwaited(
 
 /** How often an execution has waited for a postback before. */
 export const countWaits = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
-	postbacks.filter((event) => 'node' in event && event.executionId === executionId).length;
+	postbacks.filter((event) => event.is === 'wait' && event.executionId === executionId).length;
 
-/** The postback that an execution asked for with a proof, known by the proof's hash. */
-export const expectationOf = ({ postbacks = [] }: ExpectationStore, hash: string) =>
-	postbacks.find((event): event is Expectation => 'hash' in event && event.hash === hash);
+/** The request that gave the proof with this hash. */
+export function expectationOf(
+	{ postbacks = [] }: ExpectationStore,
+	hash: string,
+): Expectation | undefined {
+	for (const event of postbacks) {
+		if (event.is === 'request' && event.hash === hash) return event;
+	}
+	return undefined;
+}
 
 /**
  * The hashes of the proofs that may end a wait: those of this external_id that this very execution
  * asked for. A new charge after a wait that a postback ended replaces those before it; else a
- * repeated "paid" of the one would end the wait for the other.
+ * repeated "paid" of the one would end the wait for the other. After charge 1, a wait that its time
+ * limit ended, charge 2, a wait that a postback ended, and charge 3, the next wait ends with the
+ * proof of charge 3 alone. Without the last charge it would end with that of 1 or of 2.
  */
 export function awaitedHashes(
 	{ postbacks = [] }: ExpectationStore,
@@ -111,11 +120,11 @@ export function awaitedHashes(
 	wasEnded: (wait: Wait) => boolean,
 ): string[] {
 	let hashes: string[] = [];
-	// Whether a postback has ended a wait for the charges so far.
+	/** A postback has ended a wait for the charges so far. */
 	let isReplacedByNext = false;
 	for (const event of postbacks) {
 		if (event.external_id !== external_id || event.executionId !== executionId) continue;
-		if ('node' in event) {
+		if (event.is === 'wait') {
 			if (wasEnded(event)) isReplacedByNext = true;
 			continue;
 		}
@@ -217,7 +226,7 @@ function lastRunningLimit(context: IExecuteFunctions, now: number): number | und
 	const { postbacks = [] } = context.getContext('flow') as ExpectationStore;
 	let last: number | undefined;
 	for (const event of postbacks) {
-		if (!('node' in event) || event.executionId !== context.getExecutionId()) continue;
+		if (event.is !== 'wait' || event.executionId !== context.getExecutionId()) continue;
 		const { until } = event;
 		if (until === undefined || now < until - TIMER_SET || now >= until + TIMER_LATE) continue;
 		if (wasEndedByPostback(context, event)) last = Math.max(last ?? 0, until);
