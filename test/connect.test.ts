@@ -9,8 +9,8 @@ import { read } from './markdown';
 import { postbackOf } from './postback/postbackOf';
 
 /*
- * The three invented services of docs/credential.md, and the tables of docs/connect.md, read from the pages: a
- * person who enters what they say gets what their words promise.
+ * The three invented services and the tables of docs/describe-a-service.md, read from the page: a person who enters
+ * what they say gets what their words promise.
  */
 
 const CHARGE = { external_id: 'order-1042', amount: 49.9, kind: 'qrCode' };
@@ -80,9 +80,9 @@ test('Layered: a 200 that says no is no acceptance, a charge is paid, a payment 
 	expect(stateIn(account.statusWords, PAYMENT, payment)).toBe('failed');
 });
 
-/** A table of the section "When one field does not say it": the fields that its sentence enters, and its rows. */
+/** A table of the section "Two fields together": the fields that its sentence enters, and its rows. */
 function tableOf(title: string) {
-	const text = read('docs/connect.md').split(`**${title}.**`)[1]!;
+	const text = read('docs/describe-a-service.md').split(`**${title}.**`)[1]!;
 	const [sentence = '', ...parts] = text.split('\n\n');
 	const fields = sentence.matchAll(/_([^_]+)_\s+is\s+`([^`]+)`/g);
 	const credential: Record<string, unknown> = { describeService: true };
@@ -101,7 +101,7 @@ describe.each([
 	{ title: 'An event beside yes or no', count: 8 },
 	{ title: 'Two statuses', count: 5 },
 	{ title: 'A test mode', count: 2 },
-])('When one field does not say it: $title', ({ title, count }) => {
+])('Two fields together: $title', ({ title, count }) => {
 	const { words, rows } = tableOf(title);
 
 	test('has all its rows, and more than a status', () => {

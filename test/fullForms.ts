@@ -10,7 +10,7 @@ export interface FullForm {
 }
 
 interface Examples {
-	/** The sections of docs/service.md that say the operation's members and its path. */
+	/** The sections of sandbox/contract.md that say the operation's members and its path. */
 	sections: { members: string; path: string };
 	/** One for each way of typing some of its members. */
 	fullForms: readonly [FullForm, ...FullForm[]];

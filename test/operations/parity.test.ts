@@ -32,9 +32,9 @@ test('openapi.yaml has no fault by the OpenAPI standard', async () => {
 	expect(error).toBeUndefined();
 });
 
-/** A section of docs/service.md by its number. */
+/** A section of sandbox/contract.md by its number. */
 function section(number: string): string {
-	const file = 'docs/service.md';
+	const file = 'sandbox/contract.md';
 	const found = headingsOf(file).find(({ title }) => title.startsWith(`${number} `));
 	return found === undefined ? '' : sectionOf(file, `### ${found.title}`);
 }
@@ -84,15 +84,15 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 			expect(missing).toStrictEqual([]);
 		});
 
-		test("docs/service.md, which is written from the service's document, says its members and path", () => {
+		test("sandbox/contract.md, which is written from the service's document, says its members and path", () => {
 			expect(membersIn(section(sections.members))).toStrictEqual(documented(each));
 			expect(section(sections.path)).toContain(`${pathOf(operation, 'pay')}\``);
 		});
 
-		test('docs/service.md says how many go out at a time', () => {
+		test('sandbox/contract.md says how many go out at a time', () => {
 			const { batchSize, words } = operation;
 			const noun = batchSize === 1 ? words.noun : words.plural;
-			expect(sectionOf('docs/service.md', '## 8. Limits')).toContain(`${batchSize} ${noun}`);
+			expect(sectionOf('sandbox/contract.md', '## 8. Limits')).toContain(`${batchSize} ${noun}`);
 		});
 
 		test('the canvas names it by its words', () => {
