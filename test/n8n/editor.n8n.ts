@@ -322,7 +322,7 @@ function newcomer(on: N8nVersion) {
 		triggerId = new URL(page.url()).pathname.split('/')[2]!;
 	});
 
-	const payout = { page: 'README.md', heading: 'Send your first payment' };
+	const payout = { page: 'docs/pay-people.md', heading: 'Send your first payment' };
 	walk('a settled payout', payout, async (hand) => {
 		await hand.beginWithAction('Create payment');
 		await hand.enter('key', 'ana@example.com');
