@@ -1,6 +1,6 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { Pay } from '../../nodes/Pay/Pay.node';
-import { fieldInCredential } from '../../nodes/Pay/account/field';
+import { fieldInCredential } from '../../nodes/Pay/account/label';
 import { fieldAt, fieldInside, labelOf, quoted } from '../../nodes/Pay/fields/label';
 import { refusalOf } from '../refusal';
 import { FULL_FORMS, KINDS, READ_REQUEST, TYPED_PATHS, withValue } from '../serviceOperations';

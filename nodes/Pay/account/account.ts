@@ -1,17 +1,18 @@
 import { asError, InputError } from '../base/inputError';
 import { isLoopback } from '../base/loopback';
+import { isHeaderName } from '../base/text';
 import { readAmount } from '../fields/amount';
 import { readSwitch } from '../fields/expressions';
 import { type NamedField, wrongField } from '../fields/label';
 import { readOptionalIdentifier, readText } from '../fields/text';
 import { PATHS } from '../service/contract';
 import { readDescription, type ServiceDescription } from './describe';
-import { CHOOSE_IN_CREDENTIAL, credentialField, isHeaderName, wrongInCredential } from './field';
-import { CLIENT_AUTHENTICATIONS, type PayCredential } from './fields';
+import { CLIENT_AUTHENTICATIONS, mayBeEmpty, type PayCredential } from './fields';
+import { CHOOSE_IN_CREDENTIAL, credentialField, wrongInCredential } from './label';
 import {
 	readSenderRuleOfWait,
 	refuseUnsignedFields,
-	senderCheckOf,
+	readSenderCheck,
 	type SenderRule,
 } from './sender';
 
@@ -213,41 +214,22 @@ export function readPostbackSecrets(fields: PayCredential): PostbackSecrets {
 	return { current, accepted };
 }
 
-/** Fields that may be empty here: an empty one lets less through, or has an error of its own. */
-const SAFE_WHERE_EMPTY = [
-	'sessionToken',
-	'baseUrl',
-	'accessToken',
-	'tokenUrl',
-	'clientId',
-	'clientSecret',
-	'allowHttp',
-	'secretHeaderName',
-	'secretHeaderValue',
-	'signatureHeader',
-	'signatureSecret',
-	'signaturePublicKey',
-	'limitPayments',
-	'highestPayment',
-	'highestSum',
-	'onlyRecipients',
-	'variableMembers',
-];
-
 /**
- * Refuses a field without a value. n8n fills in defaults, so only an expression that gives nothing leaves a
- * field so. A default in its place could be another address, or a check that is off. Throws an InputError.
+ * Reads a credential as n8n has resolved it. Throws an InputError for a field without a value: n8n fills in
+ * defaults, so only an expression that gives nothing leaves a field so. A default in its place could be another
+ * address, or a check that is off.
  */
-export function refuseMissingValue(credential: PayCredential): void {
+export function readResolved(credential: PayCredential): PayCredential {
 	for (const [field, value] of Object.entries(credential)) {
 		if (value !== undefined && value !== null) continue;
-		if (SAFE_WHERE_EMPTY.includes(field)) continue;
+		if (mayBeEmpty(field)) continue;
 		throw wrongInCredential(
 			field,
 			'is an expression that gives nothing',
 			'Open the credential and check what the expression asks for.',
 		);
 	}
+	return credential;
 }
 
 /** How a wait checks the sender, or why it cannot: n8n resolves no expression for it. */
@@ -263,8 +245,8 @@ function senderForWaits(unresolved: PayCredential): SenderRule | InputError | un
  * Checks a credential before any request (section 5); throws an InputError, never with a secret.
  * @param unresolved the same with its expressions as text; undefined where n8n does not give it
  */
-export function readAccount(credential: PayCredential, unresolved?: PayCredential): Account {
-	refuseMissingValue(credential);
+export function readAccount(resolved: PayCredential, unresolved?: PayCredential): Account {
+	const credential = readResolved(resolved);
 	// What stands behind a switch that is off is not in force: nobody sees it.
 	const { schemeName, externalIdHeader } =
 		credential.describeService === true ? credential : ({} as PayCredential);
@@ -285,7 +267,7 @@ export function readAccount(credential: PayCredential, unresolved?: PayCredentia
 		postbackUrl: credential.postbackUrl || undefined,
 		postbackSecret: current || undefined,
 		...description,
-		checksSender: senderCheckOf(credential) !== 'none',
+		checksSender: readSenderCheck(credential) !== 'none',
 		limits: readLimits(credential, unresolved),
 	};
 	const sender = unresolved && senderForWaits(unresolved);
@@ -415,10 +397,13 @@ function readVariableMembers(value: unknown, field: NamedField): Set<string> {
  * expression that came to nothing: that would be no limit instead of a small one.
  */
 function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefined): boolean {
-	if (!Object.hasOwn(fields, field)) return true;
-	if (fields[field] !== '') return false;
+	const wasNeverEntered = !Object.hasOwn(fields, field);
+	if (wasNeverEntered) return true;
+	const hasValue = fields[field] !== '';
+	if (hasValue) return false;
 	const typed = unresolved?.[field];
-	if (typed === undefined) {
+	const isUntold = typed === undefined;
+	if (isUntold) {
 		throw wrongField(
 			credentialField(field),
 			'is empty, and n8n does not say whether an expression left it so',

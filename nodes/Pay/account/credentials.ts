@@ -8,9 +8,9 @@ import { BoundedMap } from '../base/boundedMap';
 import { InputError } from '../base/inputError';
 import { additionalDataOf, isExpression } from '../base/n8n';
 import { refuseItemDataInTool } from '../fields/expressions';
-import { type Account, readAccount, refuseMissingValue } from './account';
-import { credentialField } from './field';
+import { type Account, readAccount, readResolved } from './account';
 import type { PayCredential } from './fields';
+import { credentialField } from './label';
 
 type CredentialContext = Pick<IExecuteFunctions, 'getNode' | 'getMode'>;
 
@@ -113,16 +113,13 @@ export async function credentialOfTrigger(
 ): Promise<PayCredential> {
 	const unresolved = await unresolvedCredential(context).catch(() => undefined);
 	if (unresolved === undefined) {
-		const credential = await context.getCredentials<PayCredential>('payApi');
-		refuseMissingValue(credential);
-		return credential;
+		return readResolved(await context.getCredentials<PayCredential>('payApi'));
 	}
 	const credentialId = context.getNode().credentials?.payApi?.id ?? '';
 	const hash = createHash('sha256').update(JSON.stringify(unresolved)).digest('base64');
 	if (plainFields.get(credentialId) === hash) return unresolved;
 	plainFields.delete(credentialId);
-	const credential = await context.getCredentials<PayCredential>('payApi');
-	refuseMissingValue(credential);
+	const credential = readResolved(await context.getCredentials<PayCredential>('payApi'));
 	if (isPlain(unresolved, credential)) plainFields.set(credentialId, hash);
 	return credential;
 }

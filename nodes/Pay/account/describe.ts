@@ -12,7 +12,7 @@ import { AMOUNT_UNITS } from '../service/amounts';
 import type { ResponseWords } from '../service/client';
 import { ANYTHING, listsOf, normalPath } from '../service/paths';
 import type { RequiredValue, StatusWords } from '../service/state';
-import { chosenIn, credentialField, fieldInCredential, wrongInCredential } from './field';
+import { credentialField, fieldInCredential, readChosen, wrongInCredential } from './label';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
 export interface ServiceDescription {
@@ -195,7 +195,7 @@ function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	if (refunded !== undefined) status.refunded = refunded;
 	if (amountField !== undefined) {
 		status.amountField = amountField;
-		status.amountUnit = chosenIn(fields, 'amountUnit', AMOUNT_UNITS);
+		status.amountUnit = readChosen(fields, 'amountUnit', AMOUNT_UNITS);
 	}
 	if (idField !== undefined) status.idField = idField;
 	const required = readRequired(fields);

@@ -3,9 +3,16 @@ import type { INodeProperties } from 'n8n-workflow';
 /** The credential's fields as n8n hands them over, expressions resolved. */
 export type PayCredential = Readonly<Record<string, unknown>>;
 
+/** A field of the credential's form. */
+interface CredentialField extends INodeProperties {
+	/** Whether an expression may leave it empty: that lets less through, or is refused in words of its own. */
+	mayBeEmpty?: true;
+}
+
 /** A text, empty at first. */
-const text = (field: Omit<INodeProperties, 'type' | 'default'> & { default?: string }) =>
-	({ type: 'string', default: '', ...field }) satisfies INodeProperties;
+const text = (
+	field: Omit<CredentialField, 'type' | 'default'> & { default?: string },
+): CredentialField => ({ type: 'string', default: '', ...field });
 
 /**
  * An address with http:, whatever spaces are before it. No regular expression: n8n tests one each
@@ -16,9 +23,10 @@ const PLAIN_HTTP = ['http:', 'HTTP:', 'Http:'].map((includes) => ({ _cnd: { incl
 const AN_EXPRESSION = { _cnd: { startsWith: '=' } };
 
 /** Shown only where it changes something, once for each of the two addresses. */
-const allowHttp: INodeProperties = {
+const allowHttp: CredentialField = {
 	displayName: 'Allow HTTP',
 	name: 'allowHttp',
+	mayBeEmpty: true,
 	type: 'boolean',
 	default: false,
 	description:
@@ -36,7 +44,7 @@ const described = (field: Parameters<typeof text>[0]) =>
 	text({ ...field, displayOptions: { show: { describeService: [true] } } });
 
 /** A line between the fields of {@link describeService}. */
-const heading = (name: string, displayName: string): INodeProperties => ({
+const heading = (name: string, displayName: string): CredentialField => ({
 	displayName,
 	name,
 	type: 'notice',
@@ -44,7 +52,7 @@ const heading = (name: string, displayName: string): INodeProperties => ({
 	displayOptions: { show: { describeService: [true] } },
 });
 
-const describeService: INodeProperties[] = [
+const describeService: CredentialField[] = [
 	{
 		displayName: 'Describe the Service',
 		name: 'describeService',
@@ -204,12 +212,13 @@ const signatureSecret = (
 	text({
 		displayName: 'Signature Secret',
 		name: 'signatureSecret',
+		mayBeEmpty: true,
 		typeOptions: { password: true, rows: 2 },
 		...field,
 	});
 
 /** How the service shows that a notification is its own: none of these may be an expression in a wait's credential. */
-export const senderFields: INodeProperties[] = [
+export const senderFields: CredentialField[] = [
 	{
 		displayName: 'Check the Sender',
 		name: 'senderCheck',
@@ -238,6 +247,7 @@ export const senderFields: INodeProperties[] = [
 	text({
 		displayName: 'Secret Header Name',
 		name: 'secretHeaderName',
+		mayBeEmpty: true,
 		placeholder: 'e.g. X-Webhook-Token',
 		...inHeader,
 		description: 'Header that holds the secret',
@@ -245,6 +255,7 @@ export const senderFields: INodeProperties[] = [
 	text({
 		displayName: 'Secret Header Value',
 		name: 'secretHeaderValue',
+		mayBeEmpty: true,
 		typeOptions: { password: true, rows: 2 },
 		placeholder: 'e.g. 7c9e6679f5d14f2b8a3e',
 		...inHeader,
@@ -284,6 +295,7 @@ export const senderFields: INodeProperties[] = [
 	text({
 		displayName: 'Signature Header',
 		name: 'signatureHeader',
+		mayBeEmpty: true,
 		placeholder: 'e.g. X-Signature',
 		...signedInItsOwnForm,
 		description:
@@ -331,6 +343,7 @@ export const senderFields: INodeProperties[] = [
 	text({
 		displayName: 'Signature Public Key',
 		name: 'signaturePublicKey',
+		mayBeEmpty: true,
 		typeOptions: { rows: 4 },
 		placeholder: 'e.g. -----BEGIN PUBLIC KEY-----…-----END PUBLIC KEY-----',
 		displayOptions: {
@@ -366,10 +379,11 @@ export const senderFields: INodeProperties[] = [
 
 /** Only for money that goes out. */
 const limited = { displayOptions: { show: { limitPayments: [true] } } };
-const limits: INodeProperties[] = [
+const limits: CredentialField[] = [
 	{
 		displayName: 'Limit Payments',
 		name: 'limitPayments',
+		mayBeEmpty: true,
 		type: 'boolean',
 		default: false,
 		description: 'Whether payments above a limit, or to another recipient, are refused unsent',
@@ -377,6 +391,7 @@ const limits: INodeProperties[] = [
 	text({
 		displayName: 'Highest Payment',
 		name: 'highestPayment',
+		mayBeEmpty: true,
 		placeholder: 'e.g. 500.00',
 		...limited,
 		description: 'No single payment may be above it. Written as the amounts are.',
@@ -384,6 +399,7 @@ const limits: INodeProperties[] = [
 	text({
 		displayName: 'Highest Sum per Execution',
 		name: 'highestSum',
+		mayBeEmpty: true,
 		placeholder: 'e.g. 2000.00',
 		...limited,
 		description:
@@ -392,6 +408,7 @@ const limits: INodeProperties[] = [
 	text({
 		displayName: 'Only Recipients',
 		name: 'onlyRecipients',
+		mayBeEmpty: true,
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. ana@example.com',
 		...limited,
@@ -401,6 +418,7 @@ const limits: INodeProperties[] = [
 	text({
 		displayName: 'Members That May Vary',
 		name: 'variableMembers',
+		mayBeEmpty: true,
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. creditParty.taxId',
 		displayOptions: {
@@ -436,11 +454,12 @@ export const CLIENT_AUTHENTICATIONS = [
 ] as const;
 
 /** The form of the credential: what every account needs stands first, the rest behind switches. */
-export const credentialFields: INodeProperties[] = [
+const form: CredentialField[] = [
 	{
 		// Always empty: n8n calls preAuthentication before a request where it is.
 		displayName: 'Session Token',
 		name: 'sessionToken',
+		mayBeEmpty: true,
 		type: 'hidden',
 		typeOptions: { expirable: true, password: true },
 		default: '',
@@ -448,6 +467,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Base URL',
 		name: 'baseUrl',
+		mayBeEmpty: true,
 		required: true,
 		placeholder: 'e.g. https://api.example.com',
 		description: 'Address of the service, without /v2/…',
@@ -475,6 +495,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Access Token',
 		name: 'accessToken',
+		mayBeEmpty: true,
 		placeholder: 'e.g. eyJhbGciOiJIUzI1NiJ9…',
 		typeOptions: { password: true },
 		required: true,
@@ -484,6 +505,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Token URL',
 		name: 'tokenUrl',
+		mayBeEmpty: true,
 		required: true,
 		placeholder: 'e.g. https://api.example.com/oauth/token',
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
@@ -492,6 +514,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Client ID',
 		name: 'clientId',
+		mayBeEmpty: true,
 		placeholder: 'e.g. shop-7421',
 		required: true,
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
@@ -499,6 +522,7 @@ export const credentialFields: INodeProperties[] = [
 	text({
 		displayName: 'Client Secret',
 		name: 'clientSecret',
+		mayBeEmpty: true,
 		placeholder: 'e.g. 9f86d081884c7d65',
 		typeOptions: { password: true },
 		required: true,
@@ -565,3 +589,15 @@ export const credentialFields: INodeProperties[] = [
 	...senderFields,
 	...limits,
 ];
+
+/** The form, as n8n takes it. */
+export const credentialFields: INodeProperties[] = form.map((field) => {
+	const fieldOfN8n = { ...field };
+	delete fieldOfN8n.mayBeEmpty;
+	return fieldOfN8n;
+});
+
+/** Whether an expression may leave a field of the credential empty. */
+export function mayBeEmpty(name: string): boolean {
+	return form.some((field) => field.name === name && field.mayBeEmpty === true);
+}

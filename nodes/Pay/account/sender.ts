@@ -8,11 +8,12 @@ import {
 } from 'crypto';
 import type { InputError } from '../base/inputError';
 import { isExpression } from '../base/n8n';
+import { isHeaderName } from '../base/text';
 import { matchField, type PostbackMatch } from '../fields/condition';
 import { wrongField } from '../fields/label';
 import { fieldsInWords, type StatusWords } from '../service/state';
-import { chosenIn, isHeaderName, wrongInCredential } from './field';
 import { type PayCredential, senderFields } from './fields';
+import { readChosen, wrongInCredential } from './label';
 import {
 	faultOfStandard,
 	headerText,
@@ -63,12 +64,12 @@ const SENDER_CHECKS = ['none', 'signature', 'secretHeader'] as const;
 type SenderCheck = (typeof SENDER_CHECKS)[number];
 
 /** How the credential says that senders are checked. Throws an InputError. */
-export const senderCheckOf = (credential: PayCredential): SenderCheck =>
-	chosenIn(credential, 'senderCheck', SENDER_CHECKS);
+export const readSenderCheck = (credential: PayCredential): SenderCheck =>
+	readChosen(credential, 'senderCheck', SENDER_CHECKS);
 
 type HeaderField = 'secretHeaderName' | 'signatureHeader' | 'timestampHeader';
 
-function headerIn(credential: PayCredential, field: HeaderField): string {
+function readHeaderName(credential: PayCredential, field: HeaderField): string {
 	const value = credential[field];
 	const name = typeof value === 'string' ? value.trim().toLowerCase() : '';
 	if (isHeaderName(name)) return name;
@@ -80,7 +81,7 @@ function headerIn(credential: PayCredential, field: HeaderField): string {
 }
 
 /** The secrets of a field, one a line. Throws an InputError, never with one. */
-function secretsIn(
+function readSecrets(
 	credential: PayCredential,
 	field: 'secretHeaderValue' | 'signatureSecret',
 ): [string, ...string[]] {
@@ -92,8 +93,8 @@ function secretsIn(
 }
 
 function readSecretHeader(credential: PayCredential): SecretHeader {
-	const header = headerIn(credential, 'secretHeaderName');
-	const values = secretsIn(credential, 'secretHeaderValue');
+	const header = readHeaderName(credential, 'secretHeaderName');
+	const values = readSecrets(credential, 'secretHeaderValue');
 	if (values.every((value) => /^[\x20-\x7e]+$/.test(value))) {
 		return { is: 'secretHeader', header, values };
 	}
@@ -106,8 +107,8 @@ function readSecretHeader(credential: PayCredential): SecretHeader {
 
 const BEGINNING = '-----BEGIN';
 
-function readSecrets(credential: PayCredential): string[] {
-	const secrets = secretsIn(credential, 'signatureSecret');
+function readHmacSecrets(credential: PayCredential): string[] {
+	const secrets = readSecrets(credential, 'signatureSecret');
 	if (!secrets.some((secret) => secret.includes(BEGINNING))) return secrets;
 	// Everybody may know a public key: a signature made with it as a secret proves nothing.
 	throw wrongInCredential(
@@ -180,18 +181,18 @@ function readOwnForm(
 	if (choice === 'timestampAndBody') {
 		return {
 			content: TIMESTAMP_AND_BODY,
-			timestampHeader: headerIn(credential, 'timestampHeader'),
+			timestampHeader: readHeaderName(credential, 'timestampHeader'),
 		};
 	}
 	const { timestampHeader = '', signedTemplate } = credential;
 	const hasTimestamp = String(timestampHeader).trim() !== '';
 	const form: OwnForm = { content: readTemplate(signedTemplate, hasTimestamp) };
-	if (hasTimestamp) form.timestampHeader = headerIn(credential, 'timestampHeader');
+	if (hasTimestamp) form.timestampHeader = readHeaderName(credential, 'timestampHeader');
 	return form;
 }
 
-const signedContentOf = (credential: PayCredential) =>
-	chosenIn(credential, 'signedContent', [
+const readSignedContent = (credential: PayCredential) =>
+	readChosen(credential, 'signedContent', [
 		'body',
 		'standardWebhooks',
 		'timestampAndBody',
@@ -199,25 +200,25 @@ const signedContentOf = (credential: PayCredential) =>
 	]);
 
 function readSignatureRule(credential: PayCredential): SignatureRule {
-	const choice = signedContentOf(credential);
+	const choice = readSignedContent(credential);
 	if (choice === 'standardWebhooks') {
-		const secrets = secretsIn(credential, 'signatureSecret').map(standardKey);
+		const secrets = readSecrets(credential, 'signatureSecret').map(standardKey);
 		const keys = { hmac: 'sha256' as const, secrets };
 		return { is: 'signature', forms: STANDARD_FORMS, isStandard: true, keys };
 	}
-	const algorithm = chosenIn(credential, 'signatureAlgorithm', ['sha256', 'sha512', 'rsaSha256']);
+	const algorithm = readChosen(credential, 'signatureAlgorithm', ['sha256', 'sha512', 'rsaSha256']);
 	const keys =
 		algorithm === 'rsaSha256'
 			? { publicKeys: readPublicKeys(credential) }
-			: { hmac: algorithm, secrets: readSecrets(credential) };
+			: { hmac: algorithm, secrets: readHmacSecrets(credential) };
 	const ownForm = readOwnForm(credential, choice);
-	const form = { ...ownForm, header: headerIn(credential, 'signatureHeader') };
+	const form = { ...ownForm, header: readHeaderName(credential, 'signatureHeader') };
 	return { is: 'signature', forms: [form], isStandard: false, keys };
 }
 
 /** The headers that a service signs, of one request or of another. Throws an InputError. Reads no secret. */
 function signedHeadersIn(credential: PayCredential): string[] {
-	const choice = signedContentOf(credential);
+	const choice = readSignedContent(credential);
 	if (choice === 'standardWebhooks') return STANDARD_FORMS.flatMap(signedHeadersOf);
 	return signedHeadersOf(readOwnForm(credential, choice));
 }
@@ -227,7 +228,7 @@ function signedHeadersIn(credential: PayCredential): string[] {
  * where that is not checked. Throws an InputError.
  */
 export function readSenderRule(credential: PayCredential): SenderRule | undefined {
-	const check = senderCheckOf(credential);
+	const check = readSenderCheck(credential);
 	if (check === 'none') return undefined;
 	return check === 'signature' ? readSignatureRule(credential) : readSecretHeader(credential);
 }
@@ -274,7 +275,7 @@ const NAME_A_FIELD = 'Name a field of the body.';
  * secret, so that a Pay node can ask too.
  */
 export function refuseUnsignedFields(credential: PayCredential, words?: StatusWords): void {
-	if (words === undefined || senderCheckOf(credential) !== 'signature') return;
+	if (words === undefined || readSenderCheck(credential) !== 'signature') return;
 	refuseUnsignedWords(words, signedHeadersIn(credential));
 }
 

@@ -1,4 +1,5 @@
-import { isHeaderName, wrongInCredential } from './field';
+import { isHeaderName } from '../base/text';
+import { wrongInCredential } from './label';
 
 /*
  * What a service signs: a template of texts and placeholders. Whoever moves a border between two of them

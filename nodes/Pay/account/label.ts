@@ -24,7 +24,7 @@ export function wrongInCredential(name: string, what: string, advice: string): I
 export const CHOOSE_IN_CREDENTIAL = 'Open the credential and choose one from the list.';
 
 /** Reads a field of the credential that is chosen from a list, the first of it by default. Throws an InputError. */
-export function chosenIn<Choice extends string>(
+export function readChosen<Choice extends string>(
 	credential: PayCredential,
 	name: string,
 	choices: readonly [Choice, ...Choice[]],
@@ -33,9 +33,4 @@ export function chosenIn<Choice extends string>(
 	const choice = choices.find((each) => each === value);
 	if (choice !== undefined) return choice;
 	throw wrongInCredential(name, `must be one of ${choices.join(', ')}`, CHOOSE_IN_CREDENTIAL);
-}
-
-/** Whether a text can be the name of a header (RFC 9110, section 5.6.2). */
-export function isHeaderName(text: string): boolean {
-	return /^[\w!#$%&'*+.^`|~-]+$/.test(text);
 }
