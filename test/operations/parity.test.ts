@@ -94,26 +94,50 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 			const noun = batchSize === 1 ? words.noun : words.plural;
 			expect(sectionOf('sandbox/contract.md', '## 8. Limits')).toContain(`${batchSize} ${noun}`);
 		});
-
-		test('the canvas names it by its words', () => {
-			const pay = new Pay();
-			const node: INode = {
-				id: '1',
-				name: 'Pay',
-				type: 'pay',
-				typeVersion: 1,
-				position: [0, 0],
-				parameters: { resource: each.resource, operation: each.option.value, amount: '12.50' },
-			};
-			const nodeTypes = { getByNameAndVersion: () => pay } as unknown as INodeTypes;
-			const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
-			const { subtitle } = pay.description;
-			const shown = workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {});
-			const { noun } = operation.words;
-			expect(shown).toBe(`${noun.charAt(0).toUpperCase()}${noun.slice(1)} of 12.50`);
-		});
 	},
 );
+
+test.each([
+	{
+		what: 'a payment by amount and key',
+		parameters: { resource: 'payment', amount: '12.50', creditParty: { key: 'ana@example.com' } },
+		shown: 'Payment of 12.50 to ana@example.com',
+	},
+	{
+		what: 'a charge by its amount, not by the key that was typed for a payment',
+		parameters: { resource: 'qrCode', amount: '12.50', creditParty: { key: 'ana@example.com' } },
+		shown: 'QR code of 12.50',
+	},
+	{
+		what: 'a payment without what is an expression, or not there',
+		parameters: { resource: 'payment', amount: '={{ $json.amount }}' },
+		shown: 'Payment',
+	},
+	{
+		what: 'a wait',
+		parameters: { resource: 'postback', amount: '12.50' },
+		shown: 'Wait for postback',
+	},
+	{
+		what: 'nothing of a resource that there is not',
+		parameters: { resource: 'refund' },
+		shown: '',
+	},
+])('the canvas names $what', ({ parameters, shown }) => {
+	const pay = new Pay();
+	const node: INode = {
+		id: '1',
+		name: 'Pay',
+		type: 'pay',
+		typeVersion: 1,
+		position: [0, 0],
+		parameters,
+	};
+	const nodeTypes = { getByNameAndVersion: () => pay } as unknown as INodeTypes;
+	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
+	const { subtitle } = pay.description;
+	expect(workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {})).toBe(shown);
+});
 
 test('the editor offers the registered operations, and each shows its own fields only', () => {
 	const { properties } = new Pay().description;

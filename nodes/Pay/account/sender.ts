@@ -366,9 +366,9 @@ const MOST_VALUES = 20;
 function signaturesIn(header: string): string[] {
 	const values = new Set<string>();
 	for (const part of header.split(/[,;\s]+/).slice(0, MOST_VALUES)) {
-		const at = part.indexOf('=');
 		values.add(part);
-		values.add(part.slice(at + 1));
+		const at = part.indexOf('=');
+		if (at >= 0) values.add(part.slice(at + 1));
 	}
 	return [...values];
 }

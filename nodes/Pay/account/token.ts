@@ -40,15 +40,15 @@ function startFetching(hash: string, client: ClientCredentials, post: TokenPost)
 	const start = performance.now();
 	const fetched = fetchToken(client, post);
 	const entry: FetchedToken = { fetched, since: start, until: Infinity };
-	const keep = ({ token, life }: TokenWithLife) => {
+	const whenFetched = ({ token, life }: TokenWithLife) => {
 		entry.token = token;
 		entry.until = start + keepFor(life);
 	};
-	const drop = () => {
+	const whenFailed = () => {
 		// A failure is not kept: the next batch asks again.
 		if (fetchedTokens.get(hash) === entry) fetchedTokens.delete(hash);
 	};
-	fetched.then(keep, drop);
+	fetched.then(whenFetched, whenFailed);
 	fetchedTokens.set(hash, entry);
 	return entry;
 }
@@ -208,6 +208,8 @@ interface EndpointFault {
 	field: string;
 	what: string;
 	advice: string;
+	/** Whether another Client Authentication may mend it. */
+	hasOtherWays?: true;
 }
 
 const REDIRECTS: EndpointFault = {
@@ -229,11 +231,13 @@ const WRONG_CLIENT: EndpointFault = {
 	field: 'clientSecret',
 	what: 'the token endpoint rejected the client',
 	advice: CHECK_CLIENT,
+	hasOtherWays: true,
 };
 const WRONG_REQUEST: EndpointFault = {
 	field: 'clientAuthentication',
 	what: 'the token endpoint rejected the request',
 	advice: CHECK_CLIENT,
+	hasOtherWays: true,
 };
 const FAILING: EndpointFault = {
 	field: 'tokenUrl',
@@ -255,9 +259,6 @@ function faultOf(statusCode: number, code: string | undefined): EndpointFault {
 	// With one of the other codes a 200 is a rejection too.
 	return statusCode >= 200 && statusCode <= 499 ? WRONG_REQUEST : FAILING;
 }
-
-/** The faults that another Client Authentication may mend. */
-const MENDED_BY_ANOTHER_WAY = [WRONG_CLIENT, WRONG_REQUEST];
 
 /** Names the other choices of Client Authentication: few services say which one they take. */
 function otherWays({ sendIn }: ClientCredentials): string {
@@ -288,8 +289,7 @@ function rejectedByEndpoint(
 	const code = ERROR_CODES.find((known) => known === error);
 	const fault = faultOf(statusCode, code);
 	const { field, what } = fault;
-	const isMendedByAnotherWay = MENDED_BY_ANOTHER_WAY.includes(fault);
-	const advice = isMendedByAnotherWay ? `${fault.advice} ${otherWays(client)}` : fault.advice;
+	const advice = fault.hasOtherWays ? `${fault.advice} ${otherWays(client)}` : fault.advice;
 	const status = code === undefined ? `HTTP ${statusCode}` : `HTTP ${statusCode}, ${code}`;
 	const message = `${NO_TOKEN}${what} (${status})`;
 	const saysMore = endpointWords !== '' && endpointWords !== code;
@@ -306,8 +306,9 @@ function rejectedByEndpoint(
 
 /** The members of a response in which its token is: its own, or those of its `data`. */
 function tokenMembers(members: Record<string, unknown>): Record<string, unknown> {
-	const isHere = members.access_token !== undefined || members.accessToken !== undefined;
-	return !isHere && isJsonObject(members.data) ? members.data : members;
+	if (members.access_token !== undefined || members.accessToken !== undefined) return members;
+	if (isJsonObject(members.data)) return members.data;
+	return members;
 }
 
 /**
