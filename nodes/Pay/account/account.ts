@@ -26,7 +26,6 @@ export interface ClientCredentials {
 	sendIn: (typeof CLIENT_AUTHENTICATIONS)[number]['value'];
 }
 
-/** Whether ID and secret are sent as HTTP Basic. */
 export const isSentInHeader = (sendIn: ClientCredentials['sendIn']) =>
 	sendIn === 'header' || sendIn === 'headerJson';
 
@@ -43,7 +42,7 @@ export interface Account extends ServiceDescription {
 	postbackSecret?: string;
 	/** Whether its postbacks say who sent them, see `readSenderRule`. */
 	checksSender: boolean;
-	/** How a wait with this credential checks the sender, or why it could not begin; absent where it does not check. */
+	/** Of a wait with this credential: the error says why it could not begin. Absent where it does not check. */
 	senderForWaits?: SenderRule | InputError;
 	/** What may go out, or why nothing may: charges go on. */
 	limits: Limits | InputError;
@@ -188,7 +187,7 @@ export function readIdForHeader({ externalIdHeader }: Account, external_id: stri
 /** A secret of three letters is found from one signed URL in 20 ms (measured). */
 const SHORTEST_POSTBACK_SECRET = 16;
 
-/** What proofs in postback URLs are made and checked with. */
+/** For the proofs in postback URLs. */
 interface PostbackSecrets {
 	/** Makes proofs; "" where the credential has none. */
 	current: string;
@@ -206,7 +205,6 @@ function readPostbackSecret(value: unknown, field: string): string {
 	);
 }
 
-/** Reads the Postback Secrets of a credential. Throws an InputError. */
 export function readPostbackSecrets(fields: PayCredential): PostbackSecrets {
 	const current = readPostbackSecret(fields.postbackSecret, 'postbackSecret');
 	const previous = readPostbackSecret(fields.previousPostbackSecret, 'previousPostbackSecret');
@@ -232,7 +230,7 @@ export function readResolved(credential: PayCredential): PayCredential {
 	return credential;
 }
 
-/** How a wait checks the sender, or why it cannot: n8n resolves no expression for it. */
+/** An error where a wait could not check the sender: n8n resolves no expression for it. */
 function senderForWaits(unresolved: PayCredential): SenderRule | InputError | undefined {
 	try {
 		return readSenderRuleOfWait(unresolved);
@@ -275,7 +273,7 @@ export function readAccount(resolved: PayCredential, unresolved?: PayCredential)
 	return account;
 }
 
-/** Reads an address in the credential; `allowHttp` is for hosts other than this machine. Throws an InputError. */
+/** Reads an address in the credential; `allowHttp` is for hosts other than this machine. */
 function readServiceUrl(value: unknown, field: string, allowHttp: boolean): URL {
 	const invalid = (
 		what: string,
@@ -306,10 +304,10 @@ function readServiceUrl(value: unknown, field: string, allowHttp: boolean): URL 
 
 /** One segment of a path, of characters that need no encoding. */
 const SEGMENT = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
-/** What people paste who copy the address of an operation, or all that two of them have in common. */
+/** People paste the address of an operation, or all that two of them have in common. */
 const PASTED_TAIL = new RegExp(`/v2(?:/([^/]+)/(?:${PATHS.join('|')}))?/*$`);
 
-/** Reads the scheme's name, for which the document's paths have "pay"; throws an InputError. */
+/** Reads the scheme's name, for which the document's paths have "pay". */
 export function readSchemeName(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : String(value ?? 'pay');
 	if (SEGMENT.test(text)) return text;
@@ -320,7 +318,7 @@ export function readSchemeName(value: unknown): string {
 	);
 }
 
-/** Reads {base_url} without trailing slashes, /v2 and the pasted path of an operation. Throws an InputError. */
+/** Reads {base_url} without trailing slashes, /v2 and the pasted path of an operation. */
 export function readBaseUrl(value: unknown, allowHttp: boolean, schemeName: string): string {
 	const url = readServiceUrl(value, 'baseUrl', allowHttp);
 	if (url.search !== '') {
@@ -343,7 +341,7 @@ export function readBaseUrl(value: unknown, allowHttp: boolean, schemeName: stri
 	return url.origin + path;
 }
 
-/** What may go out of an account: Limit Payments of its credential. */
+/** Limit Payments of a credential: nothing else goes out. */
 export interface Limits {
 	highestPayment?: number;
 	/** Of all payments of an execution. */

@@ -29,7 +29,10 @@ class UnresolvedFields {
  * (CREDENTIALS_OVERWRITE_DATA), and the defaults. n8n has no function that gives this. So it is asked to
  * resolve the credential by an expression engine of ours, {@link UnresolvedFields}. The typed fields alone
  * would not do: an operator's expression may come to nothing, or to a default, for the first item alone.
- * Undefined where this n8n does otherwise. Rejects where n8n fails.
+ * Undefined where this n8n does otherwise. Rejects where n8n fails. On n8n's side it goes so:
+ *
+ *     getDecrypted -> applyDefaultsAndOverwrites: an operator's fields, then defaults
+ *       -> resolveWith.workflow.expression.getParameterValue(fields, …)    ours stands here, and keeps the fields
  */
 async function unresolvedCredential(
 	context: CredentialContext,
@@ -59,7 +62,7 @@ async function unresolvedCredential(
 	return expression.fields;
 }
 
-/** Whether no field is an expression: each was resolved to the very text that it is. */
+/** No field is an expression where each was resolved to the very text that it is. */
 function isPlain(unresolved: PayCredential, resolved: PayCredential): boolean {
 	const names = new Set([...Object.keys(unresolved), ...Object.keys(resolved)]);
 	for (const name of names) {

@@ -61,18 +61,18 @@ const STATUS: WordFields = {
 const enteredWords = (fields: DescriptionFields, { yes, no }: WordFields) =>
 	[fields[yes], fields[no]].flat();
 
-/** Reads the paths of a field of a response, "" where nothing was entered. Throws an InputError. */
+/** Reads the paths of a field of a response, "" where nothing was entered. */
 function readPathsOfResponse(fields: DescriptionFields, name: FieldName): string {
 	return readPaths(fields[name], fieldInCredential(name));
 }
 
-/** Reads the paths of a field of a postback, undefined where nothing was entered. Throws an InputError. */
+/** Reads the paths of a field of a postback, undefined where nothing was entered. */
 function readPathsOfPostback(fields: DescriptionFields, name: FieldName): string | undefined {
 	const rules = { mayHaveLists: true, mayHaveListsInside: name === 'refundField' };
 	return readPaths(fields[name], fieldInCredential(name), rules) || undefined;
 }
 
-/** Refuses a word that stands in both lists: it would mean yes and no. Throws an InputError. */
+/** Refuses a word that stands in both lists: it would mean yes and no. */
 function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: WordFields): void {
 	const word = inBoth(yesWords, noWords);
 	if (word === undefined) return;
@@ -83,7 +83,7 @@ function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: Wo
 	);
 }
 
-/** Refuses values that mean too much where they say no. Throws an InputError. */
+/** Refuses values that mean too much where they say no. */
 function refuseAnything(values: string[], name: FieldName): void {
 	if (!values.includes(ANYTHING)) return;
 	throw wrongInCredential(
@@ -93,7 +93,7 @@ function refuseAnything(values: string[], name: FieldName): void {
 	);
 }
 
-/** Reads a field and its words; undefined where neither was entered. Throws an InputError. */
+/** Reads a field and its words; undefined where neither was entered. */
 function readWords(
 	fields: DescriptionFields,
 	names: WordFields,
@@ -112,14 +112,14 @@ function readWords(
 const readRequired = (fields: DescriptionFields) =>
 	readRequiredValues(fields.requiredValues, fieldInCredential('requiredValues'));
 
-/** Whether a path leads to a numbered entry of a list, as in pix.0.status. */
+/** As pix.0.status does of the list pix. */
 function namesOneEntry(path: string, list: string): boolean {
 	const start = list === '' ? '' : `${list}.`;
 	const normal = normalPath(path);
 	return normal.startsWith(start) && /^\d+(\.|$)/.test(normal.slice(start.length));
 }
 
-/** Refuses a required value that nothing says which entry of a list it is about. Throws an InputError. */
+/** Refuses a required value that nothing says which entry of a list it is about. */
 function refuseOtherLists(required: RequiredValue[], status: StatusWords): void {
 	const lists = [status.field, status.amountField, status.idField].flatMap((field) => {
 		return listsOf(field ?? '');
@@ -142,13 +142,13 @@ function refuseOtherLists(required: RequiredValue[], status: StatusWords): void 
 	}
 }
 
-/** Reads the words that say that money went back, undefined where anything does. Throws an InputError. */
+/** Reads the words that say that money went back, undefined where anything does. */
 function readRefunded(fields: DescriptionFields): string[] | undefined {
 	const words = readValues(fields.refundedValues, fieldInCredential('refundedValues'));
 	return words.every((word) => word === ANYTHING) ? undefined : words;
 }
 
-/** Refuses words for a refund that no field could have. Throws an InputError. */
+/** Refuses words for a refund that no field could have. */
 function refuseWithoutRefundField(fields: DescriptionFields): void {
 	if (readRefunded(fields) === undefined) return;
 	throw wrongInCredential(
@@ -161,7 +161,7 @@ function refuseWithoutRefundField(fields: DescriptionFields): void {
 /** The fields of a postback that say nothing without its status. */
 const BESIDE_STATUS = ['refundField', 'amountField', 'idField'] as const;
 
-/** Refuses a field that says by itself nothing of what was paid. Throws an InputError. */
+/** Refuses a field that says by itself nothing of what was paid. */
 function refuseWithoutStatus(fields: DescriptionFields): void {
 	let name: FieldName | undefined = BESIDE_STATUS.find((field) => {
 		return readPathsOfPostback(fields, field) !== undefined;
@@ -216,7 +216,6 @@ function readResponseWords(fields: DescriptionFields): ResponseWords | undefined
 	};
 }
 
-/** Reads what a credential says of its service; throws an InputError. */
 export function readDescription(
 	fields: DescriptionFields & { readonly describeService?: unknown },
 ): ServiceDescription {

@@ -5,7 +5,7 @@ export type PayCredential = Readonly<Record<string, unknown>>;
 
 /** A field of the credential's form. */
 interface CredentialField extends INodeProperties {
-	/** Whether an expression may leave it empty: that lets less through, or is refused in words of its own. */
+	/** An expression may leave it empty: that lets less through, or is refused in words of its own. */
 	mayBeEmpty?: true;
 }
 
@@ -33,10 +33,8 @@ const allowHttp: CredentialField = {
 		'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
 };
 
-/** How a field of a response or postback is entered. */
 const PATH_HINT =
 	'With dots between the levels; several paths stand one a line, and the first that is there counts.';
-/** How one of a postback is. */
 const POSTBACK_PATH_HINT = `${PATH_HINT} pix[].status looks into the entries of a list, headers.x-event at a header.`;
 
 /** What the service's document does not show: entered once, it holds for every node. */
@@ -194,7 +192,7 @@ const describeService: CredentialField[] = [
 	}),
 ];
 
-/** What a secret is that may be replaced. */
+/** For each secret that may be replaced. */
 const SECRETS_HINT = 'While it is being replaced: the old one and the new one, one a line';
 
 const inHeader = { displayOptions: { show: { senderCheck: ['secretHeader'] } } };
@@ -429,7 +427,6 @@ const limits: CredentialField[] = [
 	}),
 ];
 
-/** How a client may prove who it is to a token endpoint. */
 export const CLIENT_AUTHENTICATIONS = [
 	{
 		name: 'Body',
@@ -597,7 +594,6 @@ export const credentialFields: INodeProperties[] = form.map((field) => {
 	return fieldOfN8n;
 });
 
-/** Whether an expression may leave a field of the credential empty. */
 export function mayBeEmpty(name: string): boolean {
 	return form.some((field) => field.name === name && field.mayBeEmpty === true);
 }

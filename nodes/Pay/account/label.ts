@@ -23,7 +23,7 @@ export function wrongInCredential(name: string, what: string, advice: string): I
 /** What to do where a field of the credential is none of its list. */
 export const CHOOSE_IN_CREDENTIAL = 'Open the credential and choose one from the list.';
 
-/** Reads a field of the credential that is chosen from a list, the first of it by default. Throws an InputError. */
+/** Reads a field of the credential that is chosen from a list, the first of it by default. */
 export function readChosen<Choice extends string>(
 	credential: PayCredential,
 	name: string,

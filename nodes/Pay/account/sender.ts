@@ -44,7 +44,6 @@ interface SecretHeader {
 	values: string[];
 }
 
-/** How a service signs what it sends. */
 interface SignatureRule {
 	is: 'signature';
 	/** The first one whose header is there counts: the public standard has two sets of names. */
@@ -63,7 +62,6 @@ export type SenderRule = SecretHeader | SignatureRule;
 const SENDER_CHECKS = ['none', 'signature', 'secretHeader'] as const;
 type SenderCheck = (typeof SENDER_CHECKS)[number];
 
-/** How the credential says that senders are checked. Throws an InputError. */
 export const readSenderCheck = (credential: PayCredential): SenderCheck =>
 	readChosen(credential, 'senderCheck', SENDER_CHECKS);
 
@@ -216,7 +214,7 @@ function readSignatureRule(credential: PayCredential): SignatureRule {
 	return { is: 'signature', forms: [form], isStandard: false, keys };
 }
 
-/** The headers that a service signs, of one request or of another. Throws an InputError. Reads no secret. */
+/** The headers that a service signs, of one request or of another. Reads no secret. */
 function signedHeadersIn(credential: PayCredential): string[] {
 	const choice = readSignedContent(credential);
 	if (choice === 'standardWebhooks') return STANDARD_FORMS.flatMap(signedHeadersOf);
@@ -225,7 +223,7 @@ function signedHeadersIn(credential: PayCredential): string[] {
 
 /**
  * Reads how a postback's sender is checked, from a credential whose expressions n8n has resolved; undefined
- * where that is not checked. Throws an InputError.
+ * where that is not checked.
  */
 export function readSenderRule(credential: PayCredential): SenderRule | undefined {
 	const check = readSenderCheck(credential);
@@ -271,7 +269,7 @@ const unsigned = (path: string) =>
 const NAME_A_FIELD = 'Name a field of the body.';
 
 /**
- * Refuses fields of a postback that its service does not sign. Throws an InputError. Reads nothing that is
+ * Refuses fields of a postback that its service does not sign. Reads nothing that is
  * secret, so that a Pay node can ask too.
  */
 export function refuseUnsignedFields(credential: PayCredential, words?: StatusWords): void {
@@ -288,7 +286,7 @@ function refuseUnsignedWords(words: StatusWords, signed: string[]): void {
 }
 
 /**
- * Refuses a node's own field that its service does not sign. Throws an InputError.
+ * Refuses a node's own field that its service does not sign.
  * @param words those of another credential, of which the same is asked
  */
 export function refuseUnsignedMatch(
@@ -314,7 +312,7 @@ function formOf({ forms }: SignatureRule, headers: SignedRequest['headers']): Si
 const provingHeadersOf = (rule: SenderRule): string[] =>
 	rule.is === 'signature' ? rule.forms.map(({ header }) => header) : [rule.header];
 
-/** What a checked sender means for what is read of its postback, and shown of it. */
+/** For the reading of a postback: which of it its checked sender vouches for, and which may not be shown. */
 export function knownOfSender(rule: SenderRule | undefined, headers: SignedRequest['headers']) {
 	return {
 		isSignedByService: rule?.is === 'signature',
@@ -380,7 +378,6 @@ function bytesIn(text: string, length: number): Buffer | undefined {
 	return bytes.length === length ? bytes : undefined;
 }
 
-/** Whether one of some values is an HMAC of these bytes. */
 function isHmac(
 	values: string[],
 	algorithm: 'sha256' | 'sha512',
@@ -396,7 +393,6 @@ function isHmac(
 	});
 }
 
-/** Whether one of some values is a signature of these bytes, made with the private key of a public one. */
 function isRsaSignature(values: string[], key: KeyObject, bytes: Buffer[]): boolean {
 	const length = Math.ceil((key.asymmetricKeyDetails?.modulusLength ?? 0) / 8);
 	return values.some((value) => {
@@ -408,7 +404,7 @@ function isRsaSignature(values: string[], key: KeyObject, bytes: Buffer[]): bool
 	});
 }
 
-/** What signatures are by their length in bytes, for a person who chose another kind. */
+/** Signatures by their length in bytes, for a person who chose another kind. */
 const KINDS_BY_LENGTH = new Map([
 	[20, 'HMAC-SHA1'],
 	[32, 'HMAC-SHA256'],

@@ -13,7 +13,6 @@ type SignedPart =
 	/** Its name in small letters. */
 	| { is: 'header'; name: string };
 
-/** What a service signs, part by part. */
 export type SignedContent = SignedPart[];
 
 /** Where a signature is in a request, and what it signs. */
@@ -27,7 +26,7 @@ export interface SignedForm {
 	isTimestampAlone?: boolean;
 }
 
-/** What is signed of a request beside its body. */
+/** All of a request that may be signed, beside its body. */
 export interface SignedRequest {
 	/** By their names in small letters. */
 	headers: Readonly<Record<string, unknown>>;
@@ -48,7 +47,7 @@ const wrongTemplate = (what: string) =>
 		'Write what the service signs, such as {timestamp}.{header:X-Nonce}.{body}. It may hold {body}, {timestamp}, {header:…}, {method} and {path}.',
 	);
 
-/** The part that a placeholder stands for. Throws an InputError. */
+/** The part that a placeholder stands for. */
 function placeholder(name: string): SignedPart {
 	if (name === 'timestamp' || name === 'body' || name === 'method' || name === 'path') {
 		return { is: name };
@@ -59,7 +58,7 @@ function placeholder(name: string): SignedPart {
 }
 
 /**
- * Reads a template. Throws an InputError.
+ * Reads a template.
  * @param hasTimestamp whether a header with the time is known
  */
 export function readTemplate(template: unknown, hasTimestamp: boolean): SignedContent {
@@ -293,7 +292,6 @@ export function faultOfStandard(
 	return `the header ${timestampHeader} holds something else than a time in seconds`;
 }
 
-/** Whether a request has the headers of the standard. */
 export function looksStandard(headers: Readonly<Record<string, unknown>>): boolean {
 	return STANDARD_FORMS.some(({ header }) => /(^|\s)v1a?,/.test(headerText(headers[header])));
 }

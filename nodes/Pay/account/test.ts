@@ -115,7 +115,7 @@ async function post(
 	return (await helpers.request(options)) as TestResponse;
 }
 
-/** Checks all that a Pay node or a trigger reads of a credential. Throws an InputError. */
+/** Checks all that a Pay node or a trigger reads of a credential. */
 function readWholeCredential(fields: PayCredential): Account {
 	// No money goes out here, so a limit that an expression leaves empty does no harm.
 	const account = readAccount(fields, fields);

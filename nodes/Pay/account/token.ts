@@ -145,7 +145,7 @@ const noToken = (field: string, what: string, advice: string) =>
 /** A response of a token endpoint without a token; the next one would be the same. */
 class TokenRejection extends InputError {}
 
-/** Whether asking for a token again would be rejected again. */
+/** Asking for a token again would be rejected again. */
 export const isClientRejected = (error: unknown): error is InputError =>
 	error instanceof TokenRejection;
 
@@ -168,10 +168,10 @@ const unreachable = (reason: Reason) =>
 
 /** As much of an endpoint's own words as a person reads. */
 const MOST_QUOTED = 200;
-/** What may be a token, whatever the endpoint calls it. */
+/** So long a word may be a token, whatever the endpoint calls it. */
 const LONG_WORD = /[\w+/=.~-]{24,}/g;
 
-/** What the response of a token endpoint says in words; undefined where it is a page, or has none. */
+/** Undefined where the response of a token endpoint is a page, or says nothing in words. */
 function wordsIn(body: unknown): string | undefined {
 	if (typeof body === 'string') return body.trimStart().startsWith('<') ? undefined : body;
 	const members = isJsonObject(body) ? body : {};
@@ -183,7 +183,7 @@ function wordsIn(body: unknown): string | undefined {
 	return undefined;
 }
 
-/** What the response of a token endpoint may repeat: the client's secret, and tokens that it holds. */
+/** A response may repeat the client's secret, or hold tokens beside the one that is asked for. */
 function secretsIn(body: unknown, client: ClientCredentials): string[] {
 	const secrets = [client.clientSecret, formEncoded(client.clientSecret), basicPair(client)];
 	const { access_token, accessToken } = isJsonObject(body) ? body : {};
@@ -193,7 +193,6 @@ function secretsIn(body: unknown, client: ClientCredentials): string[] {
 	return secrets;
 }
 
-/** What a token endpoint said, without secrets; empty where it said nothing in words. */
 function endpointWordsIn(body: unknown, client: ClientCredentials): string {
 	const words = wordsIn(body);
 	if (words === undefined) return '';
@@ -203,12 +202,12 @@ function endpointWordsIn(body: unknown, client: ClientCredentials): string {
 	return shortened(text, MOST_QUOTED);
 }
 
-/** What is wrong where an endpoint gave no token, and which field of the credential to look at. */
+/** For a person: which field of the credential to look at, and why. */
 interface EndpointFault {
 	field: string;
 	what: string;
 	advice: string;
-	/** Whether another Client Authentication may mend it. */
+	/** Another Client Authentication may mend it. */
 	hasOtherWays?: true;
 }
 

@@ -9,7 +9,7 @@ function parseNumber(text: string): number | string {
 	return rounded || !Number.isFinite(value) ? text : value;
 }
 
-/** Whether a value is an object with members, not a list. */
+/** An object with members, not a list. */
 export function isJsonObject(value: unknown): value is Record<string, unknown> {
 	return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
@@ -73,8 +73,8 @@ export function readTypedJson(text: string): { parsed?: unknown; mistake?: strin
 }
 
 /**
- * The value at a path like "data.0.status", looking at own members only. Keys may hold dots: the
- * longest one that is there goes first, so the whole path is looked for as one key before all else.
+ * The value at a path like "data.0.status", looking at own members only. Keys may hold dots: in
+ * `{"a.b": 1, "a": {"b": 2}}` the path `a.b` leads to 1, because the longest key goes first.
  * @param nameInPath how the path writes a name
  * @param open gives what a value on the way holds
  */

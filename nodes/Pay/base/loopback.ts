@@ -1,4 +1,4 @@
-/** Whether a URL's host never leaves this machine. */
+/** Requests to such a host never leave this machine. */
 export function isLoopback(hostname: string): boolean {
 	if (hostname === 'localhost' || hostname.endsWith('.localhost')) return true;
 	// URL writes each IPv4 address as four numbers; a name may begin like one.

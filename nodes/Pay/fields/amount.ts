@@ -36,18 +36,16 @@ export const decimalSignOption: INodeProperties = {
 	description: 'How amounts and shares are written that come as text. Numbers stay what they are.',
 };
 
-/** Reads the option {@link decimalSignOption} of an item; throws an InputError. */
 export function readDecimalSign(read: ReadParameter): DecimalSign {
 	const { decimalSign = 'point' } = (read('options') ?? {}) as { decimalSign?: unknown };
 	return readChoice(decimalSign, decimalSignOption, DECIMAL_SIGNS, CHOOSE_UNDER_OPTIONS);
 }
 
-/** Reads the amount of an item, with its Decimal Sign; throws an InputError. */
+/** Reads the amount of an item, with its Decimal Sign. */
 export function readAmountOfItem(read: ReadParameter): number {
 	return readAmount(read('amount'), amountField, { decimalSign: readDecimalSign(read) });
 }
 
-/** How an amount is read. */
 interface AmountRules {
 	/** A percentage may be 0, and a third of 100 has decimals without end. */
 	isPercentage?: boolean;
@@ -93,7 +91,6 @@ export function readAmount(value: unknown, field: NamedField, rules: AmountRules
 	throw notANumber(field, value, advice);
 }
 
-/** Reads an amount that came as text. Throws an InputError. */
 function readTypedAmount(typed: string, field: NamedField, rules: AmountRules): number {
 	const text = typed.trim();
 	refuseTypedExpression(text, field);
@@ -117,7 +114,7 @@ function threeDecimalsIn(text: string) {
 	return { whole, sign, thousandths };
 }
 
-/** Refuses "1.000" where the point is the decimal sign: it may be a thousand. Throws an InputError. */
+/** Refuses "1.000" where the point is the decimal sign: it may be a thousand. */
 function refuseTwoReadings(
 	text: string,
 	typed: string,
@@ -167,7 +164,6 @@ const CHOOSE_COMMA =
 const CHOOSE_POINT =
 	'If all are written with a point, choose it as Decimal Sign under Options of the Pay node.';
 
-/** What to do about a text that is not taken. */
 function adviceFor(text: string, { decimalSign }: AmountRules): string {
 	const sign = decimalSign ?? 'point';
 	const ambiguous = threeDecimalsIn(text);

@@ -11,8 +11,9 @@ function isCollection({ type }: INodeProperties): boolean {
 }
 
 /**
- * A field, and behind a collection a hidden one of its name: where a collection holds an expression,
- * n8n puts an empty one in its place before a node can look; a hidden field keeps what was typed.
+ * A field, and behind a collection a hidden one of its name. Where a whole collection is one expression, n8n
+ * puts an empty collection in its place before a node can look, and the expression would be gone without a
+ * word. With a hidden field of the same name it keeps what was typed; the editor shows the first field alone.
  */
 export const asTyped = (field: INodeProperties): INodeProperties[] =>
 	isCollection(field)
@@ -22,7 +23,7 @@ export const asTyped = (field: INodeProperties): INodeProperties[] =>
 /** What to do where an option is none of its list. */
 export const CHOOSE_UNDER_OPTIONS = 'Choose one from the list under Options.';
 
-/** Reads a field that is chosen from a list; throws an InputError. */
+/** Reads a field that is chosen from a list. */
 export function readChoice<Choice extends string>(
 	value: unknown,
 	field: NamedField,
@@ -35,14 +36,14 @@ export function readChoice<Choice extends string>(
 	throw wrongField(field, what, advice);
 }
 
-/** What a value is, for where it may be a secret. */
+/** In place of a value that may be a secret. */
 function kindOf(value: unknown): string {
 	if (value === undefined || value === null) return String(value);
 	if (typeof value === 'string') return 'text';
 	return typeof value === 'number' ? 'a number' : 'an object';
 }
 
-/** Reads a field that is on or off, in a node or a credential; throws an InputError. */
+/** Reads a field that is on or off, in a node or a credential. */
 export function readSwitch(value: unknown, field: NamedField): boolean {
 	if (typeof value === 'boolean') return value;
 	throw wrongField(
@@ -71,7 +72,7 @@ const pathIn = (path: string, name: string) => (path === '' ? name : `${path}.${
 
 const FIELD_BY_FIELD = 'Fill in its fields. Each of them may hold an expression of its own.';
 
-/** The members of a collection as it was typed; none where it was not. Throws an InputError. */
+/** The members of a collection as it was typed; none where it was not. */
 function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, unknown>> {
 	if (typed === undefined) return {};
 	if (isJsonObject(typed)) return typed;
@@ -82,7 +83,7 @@ function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, u
 	);
 }
 
-/** Refuses a collection, at any depth, that is not filled in field by field. Throws an InputError. */
+/** Refuses a collection, at any depth, that is not filled in field by field. */
 export function readFieldByField(fields: INodeProperties[], typed: object, path = ''): void {
 	const values = typed as Readonly<Record<string, unknown>>;
 	for (const field of fields) {
@@ -105,7 +106,7 @@ export function readFieldByField(fields: INodeProperties[], typed: object, path 
 
 /**
  * Refuses an expression in an option that only a person may set: an item, or what a language model
- * says, would decide. Throws an InputError.
+ * says, would decide.
  */
 export function refuseExpressions(
 	options: readonly INodeProperties[],
@@ -119,23 +120,26 @@ export function refuseExpressions(
 	}
 }
 
-/** Whether a parameter can differ from item to item: a default that is not typed may be an expression. */
+/** A default that was not typed may be an expression too. */
 export function mayBeExpression(typed: unknown): boolean {
 	if (typed === undefined) return true;
 	if (typeof typed !== 'object' || typed === null) return isExpression(typed);
 	return Object.values(typed).some(mayBeExpression);
 }
 
-/** What an expression reads of its item. The item of a tool is the first one, or holds what the model says. */
+/**
+ * An expression that reads its item: `$json.amount`, `$('Order').item.json`, `$input.first()`. Not
+ * `$('Order').first().json`. A tool's item is the first one, or holds what the model says.
+ */
 const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)/;
 
-/** Whether an expression, at any depth of a parameter as it was typed, reads its item. */
+/** @param typed a parameter as it was typed; its members may be expressions */
 function readsItem(typed: unknown): boolean {
 	if (typeof typed === 'string') return isExpression(typed) && ITEM.test(typed);
 	return Object.values(typed ?? {}).some(readsItem);
 }
 
-/** Refuses what a tool would read of an item: a tool has none of its own. Throws an InputError. */
+/** Refuses what a tool would read of an item: a tool has none of its own. */
 export function refuseItemDataInTool(
 	fields: readonly NamedField[],
 	typed: Readonly<Record<string, unknown>>,
@@ -149,7 +153,6 @@ export function refuseItemDataInTool(
 	);
 }
 
-/** What is to be known of a form to check the values of its fields. */
 interface Form {
 	readonly description: readonly INodeProperties[];
 	/**
@@ -159,7 +162,7 @@ interface Form {
 	readonly neverEmpty: ReadonlySet<string>;
 }
 
-/** Refuses an expression, at any depth of a parameter, that gives nothing. Throws an InputError. */
+/** Refuses an expression, at any depth of a parameter, that gives nothing. */
 export function readGivenValues(typed: unknown, value: unknown, path: string, form: Form): void {
 	if (isExpression(typed)) {
 		readGivenValue(value, path, form);

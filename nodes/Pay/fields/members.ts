@@ -24,7 +24,7 @@ const LABEL = labelOf(additionalMembersOption);
 const wrongMembers = (message: string, advice: string) =>
 	new InputError(additionalMembersOption.name, message, advice);
 
-/** Whether JSON leaves a member out, or writes null for a value that is not null. */
+/** JSON leaves some members out, and writes null for NaN. */
 function isLost(typed: unknown, written: unknown): boolean {
 	if (['undefined', 'function', 'symbol'].includes(typeof written)) return true;
 	if (typeof written === 'number') return !Number.isFinite(written);
@@ -138,7 +138,7 @@ interface FormMembers {
 	readonly description: readonly INodeProperties[];
 }
 
-/** Refuses a recipient where the form has no field for one, as that of a charge. Throws an InputError. */
+/** Refuses a recipient where the form has no field for one, as that of a charge. */
 function refuseRecipient(name: string): void {
 	if (lenientName(name) !== lenientName('creditParty')) return;
 	throw wrongMembers(
@@ -147,7 +147,7 @@ function refuseRecipient(name: string): void {
 	);
 }
 
-/** Refuses a member that the form sets, or that a service may take for one of those. Throws an InputError. */
+/** Refuses a member that the form sets, or that a service may take for one of those. */
 function refuseMember(name: string, value: unknown, path: string, form: FormMembers): void {
 	const at = path + name;
 	const wrongMember = (what: string, advice: string) =>
@@ -177,7 +177,7 @@ function refuseMember(name: string, value: unknown, path: string, form: FormMemb
 }
 
 /**
- * Adds members to those of a body, at any depth. Throws an InputError.
+ * Adds members to those of a body, at any depth.
  * @param path where this level stands: empty, or with a point at its end
  */
 function merge(body: Members, added: Members, path: string, form: FormMembers): Members {
@@ -197,7 +197,7 @@ function merge(body: Members, added: Members, path: string, form: FormMembers): 
 }
 
 /**
- * A body without empty members, with {@link additionalMembersOption} merged; throws an InputError.
+ * A body without empty members, with {@link additionalMembersOption} merged.
  * @param form which values it sets, and what it calls them
  */
 export function withAdditionalMembers<T extends object>(

@@ -21,7 +21,6 @@ interface WholeNumberField extends INodeProperties {
 	default: number;
 }
 
-/** Reads such a field; throws an InputError. */
 function readWholeNumber(value: unknown, field: WholeNumberField): number {
 	if (value === undefined || value === '') return field.default;
 	const { minValue, maxValue } = field.typeOptions;
@@ -70,7 +69,6 @@ export function batchingOption(defaultSize: number): INodeProperties {
 	};
 }
 
-/** Reads the option {@link batchingOption}; throws an InputError. */
 export function readBatching(value: unknown, defaultSize: number): Batching {
 	const { batch } = (value ?? {}) as { batch?: { batchSize?: unknown; batchInterval?: unknown } };
 	return {
@@ -89,7 +87,7 @@ export const timeoutOption: WholeNumberField = {
 	description: 'How long one request may take, until the end of its response, in milliseconds',
 };
 
-/** Reads the option {@link timeoutOption}, in milliseconds; throws an InputError. */
+/** Reads the option {@link timeoutOption}, in milliseconds. */
 export const readTimeout = (value: unknown) => readWholeNumber(value, timeoutOption);
 
 const limitWaitTimeField: INodeProperties = {
@@ -127,7 +125,6 @@ const resumeUnitField: INodeProperties = {
 	description: 'Unit of the time to wait',
 };
 
-/** How long a wait lasts at most. */
 export const waitLimitFields = [limitWaitTimeField, resumeAmountField, resumeUnitField];
 
 const UNITS = ['seconds', 'minutes', 'hours', 'days'] as const;
@@ -139,10 +136,7 @@ const MILLISECONDS: Readonly<Record<(typeof UNITS)[number], number>> = {
 	days: 24 * 60 * MINUTE,
 };
 
-/**
- * Reads how long a wait lasts at most, in milliseconds; an expression may give the number as text. Throws
- * an InputError.
- */
+/** Reads how long a wait lasts at most, in milliseconds; an expression may give the number as text. */
 export function readWaitLimit(read: ReadParameter): number {
 	// Undefined is refused too: n8n fills in the default, so it comes from an expression that found nothing.
 	if (!readSwitch(read('limitWaitTime'), limitWaitTimeField)) return Infinity;

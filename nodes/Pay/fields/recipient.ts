@@ -55,7 +55,7 @@ export const recipientField: INodeProperties = {
 /** The recipient's key, as errors call it. */
 export const recipientKey = fieldInside(recipientField.name, keyField);
 
-/** Reads the recipient of a payment, undefined where nothing is filled in; throws an InputError. */
+/** Reads the recipient of a payment, undefined where nothing is filled in. */
 export function readRecipient(read: ReadParameter): Recipient | undefined {
 	return readMembers(read(recipientField.name), recipientField, [
 		{ field: keyField, read: readOptionalIdentifier },

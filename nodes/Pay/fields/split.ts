@@ -104,7 +104,7 @@ function readSplitFields(value: unknown): unknown {
 	return (value as { recipient?: unknown } | undefined)?.recipient;
 }
 
-/** Reads the recipients of a list, as one of two fields holds it. Throws an InputError. */
+/** Reads the recipients of a list, as one of two fields holds it. */
 function readRecipients(value: unknown, field: NamedField, read: ReadParameter): SplitRecipient[] {
 	const list = value ?? [];
 	if (!Array.isArray(list)) {
@@ -124,7 +124,7 @@ function readRecipients(value: unknown, field: NamedField, read: ReadParameter):
 	);
 }
 
-/** Reads the recipients; undefined without a split. Throws an InputError. */
+/** Reads the recipients; undefined without a split. */
 export function readSplit(read: ReadParameter): SplitRecipient[] | undefined {
 	const typedWay = read('specifySplit');
 	if (typedWay === undefined) return undefined;

@@ -59,15 +59,15 @@ export function payerQuestionField(example: string): INodeProperties {
 	};
 }
 
-/** What a failed expression leaves behind when it is turned into text. */
+/** A failed expression leaves these behind when it is turned into text. */
 const LEFTOVER = /^(?:undefined|null|NaN|Invalid Date(?:Time)?)$|\[object Object\]|__UNKNOWN__/;
 
-/** What nobody sees, or takes for an ordinary space: two identifiers that look alike are two payments. */
+/** Nobody sees these, or takes them for an ordinary space: two identifiers that look alike are two payments. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Z}/u;
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
 
-/** Refuses what a failed expression leaves: "undefined", "NaN", "Invalid DateTime". Throws an InputError. */
+/** Refuses what a failed expression leaves: "undefined", "NaN", "Invalid DateTime". */
 export function refuseLeftover(text: string, field: NamedField) {
 	const whole = text.trim();
 	const [leftover] = LEFTOVER.exec(whole) ?? [];
@@ -79,11 +79,11 @@ export function refuseLeftover(text: string, field: NamedField) {
 	);
 }
 
-/** How an expression begins that was typed without its braces, or with too few of them. */
+/** An expression that was typed without its braces, or with too few: `$json.id`, `{ $now }`. Not "US$ 5". */
 const WITHOUT_BRACES =
 	/^\{*\s*\$(?:(?:json|node|input|item|itemIndex|execution|workflow|vars|now|today)\b|\(['"`])/;
 
-/** Whether a $ stands inside of braces. "Hi {{name}}, US$ 5" has none there: other programs write such templates. */
+/** A $ inside of braces. "Hi {{name}}, US$ 5" has none there: other programs write such templates. */
 function hasExpressionInBraces(text: string): boolean {
 	let start = text.indexOf('{{');
 	while (start !== -1) {
@@ -97,7 +97,7 @@ function hasExpressionInBraces(text: string): boolean {
 
 /**
  * Refuses an expression that is there as text: so n8n 2.41.1 leaves one that was typed into a field on Fixed.
- * It went out as an External ID, and was accepted. Throws an InputError.
+ * It went out as an External ID, and was accepted.
  */
 export function refuseTypedExpression(text: string, field: NamedField) {
 	if (!WITHOUT_BRACES.test(text.trim()) && !hasExpressionInBraces(text)) return;
@@ -108,23 +108,10 @@ export function refuseTypedExpression(text: string, field: NamedField) {
 	);
 }
 
-/** Refuses a date of JavaScript, or one of n8n's, as $now is: an expression may give either. Throws an InputError. */
-function refuseDate(value: unknown, field: NamedField, advice: string): void {
-	if (typeof value !== 'object' || value === null) return;
-	if (!('toISOString' in value) && !('toISODate' in value)) return;
-	throw wrongField(field, 'must be text, but is a date', advice);
-}
-
-/** Refuses NaN, Infinity, and a number too large to keep all its digits. Throws an InputError. */
-function refuseUnfitNumber(value: number, field: NamedField): void {
-	// Infinity is what a failed calculation leaves, as NaN is.
-	if (!Number.isFinite(value)) refuseLeftover('NaN', field);
-	if (!Number.isInteger(value) || Number.isSafeInteger(value)) return;
-	throw wrongField(
-		field,
-		'is a number too large to keep all its digits',
-		'Pass it as text from the start, for example as a string in the data it comes from.',
-	);
+/** A date of JavaScript, or one of n8n's, as $now is: an expression may give either. */
+function isDate(value: unknown): boolean {
+	if (typeof value !== 'object' || value === null) return false;
+	return 'toISOString' in value || 'toISODate' in value;
 }
 
 /**
@@ -133,12 +120,22 @@ function refuseUnfitNumber(value: number, field: NamedField): void {
  */
 export function readText(value: unknown, field: NamedField): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
-	if (typeof value === 'number') refuseUnfitNumber(value, field);
-	refuseDate(
-		value,
-		field,
-		'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
-	);
+	// Infinity is what a failed calculation leaves, as NaN is.
+	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
+	if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+		throw wrongField(
+			field,
+			'is a number too large to keep all its digits',
+			'Pass it as text from the start, for example as a string in the data it comes from.',
+		);
+	}
+	if (isDate(value)) {
+		throw wrongField(
+			field,
+			'must be text, but is a date',
+			'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
+		);
+	}
 	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
 		throw wrongField(
 			field,
@@ -204,14 +201,16 @@ export function readOptionalIdentifier(value: unknown, field: NamedField): strin
 	return value === undefined || value === '' ? undefined : readIdentifier(value, field);
 }
 
-/** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. Throws an InputError. */
+/** Reads an External ID (sections 2.1 and 2.2): a string or a safe integer. */
 export function readExternalId(value: unknown, advice: IdAdvice): string {
 	const { asText, whenMissing, example } = advice;
-	refuseDate(
-		value,
-		externalIdName,
-		`Use an identifier that is the same in each try, as a date of now is not, for example ${example}.`,
-	);
+	if (isDate(value)) {
+		throw wrongField(
+			externalIdName,
+			'must be text, but is a date',
+			`Use an identifier that is the same in each try, as a date of now is not, for example ${example}.`,
+		);
+	}
 	const isWrongNumber = typeof value === 'number' && !Number.isSafeInteger(value);
 	if (typeof value === 'boolean' || isWrongNumber) {
 		throw wrongField(
@@ -227,7 +226,10 @@ export function readExternalId(value: unknown, advice: IdAdvice): string {
 	);
 }
 
-/** Parts of an expression that give another text when an item is tried again; a column may be named Date. */
+/**
+ * Parts of an expression that give another text when an item is tried again: `$now`, `Date.now()`,
+ * `randomInt(9)`, `$execution.id`. Not `$json.Date`: a column may be named so.
+ */
 const CHANGING =
 	/\$now\b|\$today\b|\bnew Date\b|(?<!\.)\b(?:Date\s*\(|Date(?:Time)?(?:\?\.|\.))|\brandom\w*\s*\(|\$runIndex\b|\$executionId\b|\$execution\s*(?:(?:\?\.)?\[\s*["'`]|\??\.)\s*id\b/;
 
@@ -242,12 +244,12 @@ export function changingIdHint(
 	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${OWN_ID.example}.`;
 }
 
-/** What a model says, however people write it: n8n takes $fromAI in any case, and $tool holds the same. */
+/** A model says these, however people write them: n8n takes $fromAI in any case, and $tool holds the same. */
 const CHOSEN_BY_MODEL = /\$(?:fromAI|tool)\b/i;
 
 /**
  * Refuses an identifier, as it was typed, that a model invents or that changes with each call: the same
- * wish in a second message would be a second payment. Throws an InputError.
+ * wish in a second message would be a second payment.
  */
 export function refuseInventedId(typed: unknown, { noun, pastParticiple }: Words): void {
 	if (!isExpression(typed)) return;
@@ -261,7 +263,7 @@ export function refuseInventedId(typed: unknown, { noun, pastParticiple }: Words
 }
 
 /**
- * The members of an object that holds documented ones only; throws an InputError.
+ * The members of an object that holds documented ones only.
  * @param advice what to do where the value is not an object
  * @param others a sentence that says where other members go
  */
@@ -349,7 +351,7 @@ const NOT_AVAILABLE = [
 	'#NENÍ_K_DISPOZICI',
 ];
 
-/** What Google Sheets and Excel show while they still work out a formula. */
+/** Google Sheets and Excel show these while they still work out a formula. */
 const NOT_YET_THERE = ['Loading...', '#GETTING_DATA'];
 
 /** How LibreOffice numbers its errors. */
@@ -370,7 +372,7 @@ function isFormulaError(text: string): boolean {
 
 /**
  * Refuses what a spreadsheet leaves in place of a value, where the text says who is paid or what for. Names
- * and descriptions may be anything: 't Hooft is a name. Throws an InputError.
+ * and descriptions may be anything: 't Hooft is a name.
  */
 function refuseSpreadsheetLeftover(value: string, field: NamedField): void {
 	const text = value.trim();

@@ -27,10 +27,10 @@ interface Definition extends ServiceOperation {
 	readonly neverEmpty: string[];
 	/**
 	 * Reads the body of an item, but for `postbackUrl`, which depends on the account and the execution. Single
-	 * values come first, so that errors name simple fields first. @throws InputError
+	 * values come first, so that errors name simple fields first.
 	 */
 	readonly readBody: (read: ReadParameter) => ServiceRequest;
-	/** Reads what else an item needs: now, since nothing may fail once its request was sent. @throws InputError */
+	/** Reads what else an item needs: now, since nothing may fail once its request was sent. */
 	readonly readExtras: (
 		read: ReadParameter,
 		body: ServiceRequest,

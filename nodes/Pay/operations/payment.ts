@@ -24,7 +24,7 @@ const allowNoKeyOption = {
 		'Whether a payment may go out without a Key, for a service that knows its recipients in another way, for example by members under Additional Members',
 } satisfies INodeProperties;
 
-/** Refuses a payment that would not say where the money goes. Throws an InputError. */
+/** Refuses a payment that would not say where the money goes. */
 function refuseWithoutKey({ creditParty }: ServiceRequest, options: unknown): void {
 	if (creditParty?.key !== undefined) return;
 	const { allowNoKey } = (options ?? {}) as { allowNoKey?: unknown };
@@ -39,7 +39,6 @@ function refuseWithoutKey({ creditParty }: ServiceRequest, options: unknown): vo
 const NUMBER_KEY =
 	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
 
-/** Whether the Key was a number before it was read as text. */
 function hintAtNumberKey(read: ReadParameter): string | undefined {
 	const { key } = (read('creditParty') ?? {}) as { key?: unknown };
 	return typeof key === 'number' ? NUMBER_KEY : undefined;

@@ -11,7 +11,6 @@ export function crc16(text: string): string {
 /** What an EMV merchant-presented code begins with: its format, version 01. */
 export const EMV_BEGINNING = '000201';
 
-/** Whether a text is an EMV merchant-presented code, with the checksum that it ends in. */
 export function isEmv(text: string): boolean {
 	const body = text.slice(0, -4);
 	const crc = text.slice(-4);

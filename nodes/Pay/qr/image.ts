@@ -146,7 +146,7 @@ function imageData(text: string): string | undefined {
 	return comma < 0 ? undefined : start.slice(comma + 1);
 }
 
-/** Whether a text is the address of a picture, or its file's name, whatever stands behind it. */
+/** The address of a picture, or its file's name, whatever stands behind it. */
 function isPictureAddress(text: string): boolean {
 	const address = text.trim();
 	if (address.length > HEAD) return false;
@@ -155,7 +155,7 @@ function isPictureAddress(text: string): boolean {
 	return PICTURE_ENDING.test(path) || PICTURE_ENDING.test(address);
 }
 
-/** What image some bytes are. Only the bytes say so: a data URI may say anything. */
+/** Only the bytes say what image they are: a data URI may say anything. */
 function imageOfBytes(bytes: Buffer): Image | 'other' | undefined {
 	const head = bytes.toString('latin1', 0, HEAD);
 	const kind = KINDS.find(({ isKindOf }) => isKindOf(head));

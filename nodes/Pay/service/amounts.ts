@@ -1,6 +1,6 @@
 import { BoundedMap } from '../base/boundedMap';
 
-/* Amounts as numbers, and as services write them. What a person types is read by parameters/amount. */
+/* Amounts as numbers, and as services write them. What a person types is read by fields/amount. */
 
 /** The decimal form without an exponent or its sign; String() writes 1e21 and 1e-7 for such numbers. */
 export function plainForm(value: number): string {
@@ -74,7 +74,7 @@ function inAnyNotation(text: string): string | undefined {
 /** More currencies than accounts have. The signs of one that was thrown out are looked up again. */
 const MOST_CURRENCIES = 100;
 
-/** How a currency's sign is written, by its code: a list of amounts asks again and again. */
+/** The signs of each currency, by its code: a list of amounts asks again and again. */
 const signsByCode = new BoundedMap<string, string[]>(MOST_CURRENCIES);
 
 /** The signs of a currency, such as "$" and "US$" of USD; none of what is no code. */
@@ -97,7 +97,7 @@ function signsOf(code: string): string[] {
 	return signs;
 }
 
-/** Whether a code or sign of a currency, as an amount's text has it, may stand for one of some currencies. */
+/** @param name a code or sign, as an amount's text has it */
 function isOneOfCurrencies(name: string, currencies: string[]): boolean {
 	return currencies.some((each) => {
 		const code = each.toUpperCase();
@@ -106,7 +106,7 @@ function isOneOfCurrencies(name: string, currencies: string[]): boolean {
 	});
 }
 
-/** Whether a text is a sign of a currency, or has the beginning of its code before one: AU$ of AUD, S$ of SGD. */
+/** A sign may have the beginning of its code before it: AU$ of AUD, S$ of SGD. */
 function isSignOf(code: string, text: string): boolean {
 	const signs = signsOf(code);
 	const letters = /^[A-Z]*/.exec(text)?.[0] ?? '';
@@ -147,9 +147,9 @@ export function amountIn(value: unknown, unit: AmountUnit = 'same'): number | un
 	const units = unitsIn(value);
 	if (units === undefined) return undefined;
 	const parts = PARTS[unit];
+	if (units % parts !== 0n) return undefined;
 	const amount = Number(unitsInWords(units / parts));
 	// What no number carries exactly is no amount of a request.
-	return unitsOfText(plainForm(amount)) === units / parts && units % parts === 0n
-		? amount
-		: undefined;
+	const isExact = unitsOfText(plainForm(amount)) === units / parts;
+	return isExact ? amount : undefined;
 }

@@ -4,7 +4,6 @@ import type { TransportFailure } from './outcome';
 /** The part of n8n's `helpers.httpRequest` that a request needs. */
 export type HttpRequest = (options: IHttpRequestOptions) => Promise<unknown>;
 
-/** What one request came to. */
 export type Exchange =
 	| {
 			end: 'responded';

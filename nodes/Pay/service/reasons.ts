@@ -61,7 +61,7 @@ function failureInWords(code: string | undefined): string {
 	return `${FAILURES[code] ?? 'no response came'} (${code})`;
 }
 
-/** What came in place of a response, in words within a sentence. */
+/** In words within a sentence. */
 export const webPageInWords = ({ title }: { title: string }) =>
 	title === '' ? 'a web page' : `a web page titled "${title}"`;
 
@@ -107,7 +107,7 @@ export function reasonInWords(reason: Reason): string {
 	}
 }
 
-/** How the pages of wide-spread proxies look, which they send in their own name. */
+/** Pages that wide-spread proxies send in their own name. */
 const PAGES: ReadonlyArray<[string, RegExp]> = [
 	['nginx', /<hr><center>nginx(\/[\d.]+)?<\/center>/],
 	['HAProxy', /^<html><body><h1>\d{3} [^<]*<\/h1>\n[^<]*\n<\/body><\/html>\s*$/],
@@ -143,7 +143,7 @@ export function proxyPageIn(response: unknown) {
 	return { by, text, wantsHttps: text.includes('plain HTTP request was sent to HTTPS port') };
 }
 
-/** What is said in place of n8n's own JSON, which may show a path of its server. */
+/** In place of n8n's own JSON, which may show a path of its server. */
 export const UNPUBLISHED = 'n8n responded: no workflow is published at this address';
 
 /** A response; {@link UNPUBLISHED} in place of that of an n8n where no workflow listens. */
