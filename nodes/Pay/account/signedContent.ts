@@ -71,27 +71,28 @@ export function readTemplate(template: unknown, hasTimestamp: boolean): SignedCo
 		else if (/[{}]/.test(piece)) throw wrongTemplate('has a brace without its counterpart');
 		else if (piece !== '') content.push({ is: 'text', text: piece });
 	}
-	checkTemplate(content, hasTimestamp);
+	const fault = judgeTemplate(content, hasTimestamp);
+	if (fault !== undefined) throw wrongTemplate(fault);
 	return content;
 }
 
-/** Refuses a template whose parts could not be told apart, or that does not hold what it must. */
-function checkTemplate(content: SignedContent, hasTimestamp: boolean): void {
+/** What is wrong with a template whose parts could not be told apart, or that does not hold what it must. */
+function judgeTemplate(content: SignedContent, hasTimestamp: boolean): string | undefined {
 	const count = (is: SignedPart['is']) => content.filter((part) => part.is === is).length;
-	if (count('body') !== 1) throw wrongTemplate('must hold {body} once');
+	if (count('body') !== 1) return 'must hold {body} once';
 	if (hasTimestamp && count('timestamp') !== 1) {
-		throw wrongTemplate('must hold {timestamp} once, because there is a Timestamp Header');
+		return 'must hold {timestamp} once, because there is a Timestamp Header';
 	}
 	if (!hasTimestamp && count('timestamp') > 0) {
-		throw wrongTemplate('holds {timestamp}, but there is no Timestamp Header');
+		return 'holds {timestamp}, but there is no Timestamp Header';
 	}
-	for (const [index, part] of content.entries()) {
+	const isSideBySide = content.some((part, index) => {
 		const next = content[index + 1];
-		if (part.is === 'text' || next === undefined || next.is === 'text') continue;
-		throw wrongTemplate(
-			'has two placeholders side by side: a text has to stand between them, or nobody can tell where one ends',
-		);
-	}
+		return part.is !== 'text' && next !== undefined && next.is !== 'text';
+	});
+	return isSideBySide
+		? 'has two placeholders side by side: a text has to stand between them, or nobody can tell where one ends'
+		: undefined;
 }
 
 /** The headers that are signed, by their names in small letters. */
@@ -105,14 +106,20 @@ export function signedHeadersOf(form: Omit<SignedForm, 'header'>): string[] {
 	return names;
 }
 
-/** The text between a part and the next one in some direction; undefined where there is no other part. */
+/**
+ * The text between a part and the next one in some direction; undefined where there is no other part, because
+ * nothing can be moved over the beginning or the end of the whole.
+ */
 function borderOf(content: SignedContent, index: number, step: 1 | -1): string | undefined {
 	const part = content[index + step];
 	const isBetween = content[index + 2 * step] !== undefined;
 	return part?.is === 'text' && isBetween ? part.text : undefined;
 }
 
-/** Whether a value holds a border of its own part, or makes one together with it. */
+/**
+ * Whether a value holds a border of its own part, as `n.m` does before `.`, or makes one together with it, as
+ * `n.` does before `..`: then it could be taken apart elsewhere.
+ */
 function holdsBorder(
 	value: string,
 	before: string | undefined,
@@ -144,12 +151,12 @@ function timestampIn(header: string): string {
 	return marked ?? header.trim();
 }
 
-/** The end of a time, without what stands between time and body. */
+/** The end of a time, without what stands between time and body: `921`, `123Z`, `00+01:00`. */
 const END_OF_TIME = /^\d+(Z|[+-]\d\d:?\d\d)?/;
 
 /**
- * Whether a body begins with the end of a time: somebody moved the border. Of the signed `1700.{…}` they
- * send the time `17` and the body `00.{…}`, and the signature is still genuine.
+ * Whether somebody moved the border between time and body. A service that signs times with a fraction signs
+ * `1795608000.921.{…}`. Who sends the time `1795608000` and the body `921.{…}` has the genuine signature too.
  */
 function beginsWithEndOfTime(body: Buffer, border: string): boolean {
 	const text = body.toString('latin1', 0, 40 + border.length);
