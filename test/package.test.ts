@@ -298,8 +298,8 @@ test('a release of which npm lacks a part is not called a failure of its own', (
 	expect(whyNot('2.41.3', new Error('no space left'))).toBe('2.41.3 does not do:\nno space left');
 });
 
-describe("n8n's insides that CONTRIBUTING lists", () => {
-	const section = sectionOf('CONTRIBUTING.md', "## What is used of n8n's insides");
+describe("n8n's insides that the README of run/ lists", () => {
+	const section = sectionOf('nodes/Pay/run/README.md', "## What is used of n8n's insides");
 	const [, ...insides] = rowsIn(section);
 
 	test.each(insides)('%s: its test names it', (inside, _use, _otherwise, cell) => {

@@ -4,7 +4,7 @@ import { allIn } from './markdown';
 
 const PAY = join(__dirname, '..', 'nodes', 'Pay');
 
-/** The rooms from the top down, as CONTRIBUTING draws them; those of one line do not know each other. */
+/** The rooms from the top down, as nodes/Pay/README.md tells them; those of one line do not know each other. */
 const ROOMS = [
 	['Pay.node', 'PayTrigger.node'],
 	['operations'],

@@ -408,7 +408,7 @@ describe('the report', () => {
 	});
 });
 
-// What some version or context of n8n lacks, as the table in CONTRIBUTING.md has it.
+// What some version or context of n8n lacks, as the table in nodes/Pay/run/README.md has it.
 describe('an n8n without', () => {
 	/** A tool reads nothing of an item. */
 	const TOOL = {

@@ -34,7 +34,7 @@ interface PendingChange {
  * One workflow's list in n8n's duplicate store, as this process uses it: all its Pay nodes share it. Within the
  * process one change comes after the other. Between processes n8n has no lock: the last writer wins, and what
  * another recorded is gone. So what was recorded is looked at again after a pause, and recorded again until it
- * lasts; and the process refuses its own payments whatever the list says. Why that holds: CONTRIBUTING.md.
+ * lasts; and the process refuses its own payments whatever the list says. Why that holds: README.md.
  */
 export class PaymentList {
 	/** The turns in which this process changes the list. */

@@ -16,7 +16,7 @@ const TIME_LIMIT_MS = 30_000;
 /**
  * A pause is longer than a change takes: several times the slowest of the last ones, at least this. With a
  * pause of 0.3 s alone, of 60 payments at once on two workers whose changes took 3 s now and then, 23 were
- * forgotten, and 12 of them paid again (CONTRIBUTING.md).
+ * forgotten, and 12 of them paid again (README.md).
  */
 const SLOWEST_TIMES = 4;
 const SHORTEST_PAUSE_MS = 300;
