@@ -90,21 +90,49 @@ describe('an amount', () => {
 		expect(refusal(value)).toMatchObject({ field: 'amount', message, advice });
 	});
 
-	const WITHOUT_SEPARATORS = ', with a decimal point and without separators between thousands.';
 	test.each([
-		['10,50', 'Write 10.50, with a decimal point.'],
-		['1234,5678', 'Write 1234.5678, with a decimal point.'],
-		['123.456,7', `Write 123456.7${WITHOUT_SEPARATORS}`],
-		['1.234.567,89', `Write 1234567.89${WITHOUT_SEPARATORS}`],
-		['12.345.678', `Write 12345678${WITHOUT_SEPARATORS}`],
-		['12,345.5', `Write 12345.5${WITHOUT_SEPARATORS}`],
-		['1,234,567.8', `Write 1234567.8${WITHOUT_SEPARATORS}`],
-		['12,345,678', `Write 12345678${WITHOUT_SEPARATORS}`],
+		['10,50', 'Write 10.50.'],
+		['0,5', 'Write 0.5.'],
+		['1 000', 'Write 1000.'],
+		['1\u00a0000,50', 'Write 1000.50.'],
+		['1 234 567.8', 'Write 1234567.8.'],
 	])('%s is refused, and its own number offered: %s', (text, advice) => {
 		expect(refusal(text)?.advice).toBe(advice);
 	});
 
+	const sign = fc.constantFrom('point' as const, 'comma' as const);
+	const written = fc.string({
+		unit: fc.constantFrom('0', '1', '2', '5', '.', ',', ' ', '-', '$'),
+		minLength: 1,
+		maxLength: 9,
+	});
+	test('a number that is offered has the digits of the text, and is taken', () => {
+		let offers = 0;
+		fc.assert(
+			fc.property(written, sign, (text, decimalSign) => {
+				const { advice = '' } = refusal(text, decimalSign) ?? {};
+				const [, offered] = /^Write ([\d.,]+)\.(?: If|$)/.exec(advice) ?? [];
+				if (offered === undefined) return;
+				offers++;
+				expect(offered.replace(/\D/g, '')).toBe(text.replace(/\D/g, ''));
+				// Zero is refused however it is written.
+				if (/[1-9]/.test(offered)) expect(refusal(offered, decimalSign)).toBeUndefined();
+			}),
+			{ numRuns: runs(3000) },
+		);
+		expect(offers).toBeGreaterThan(0);
+	});
+
 	test.each([
+		'1234,5678',
+		'123.456,7',
+		'1.234.567,89',
+		'12.345.678',
+		'12,345.5',
+		'12,345,678',
+		'007',
+		'10 50',
+		'1 0000',
 		'x1,5',
 		'1,5x',
 		'x10,500',
@@ -120,7 +148,7 @@ describe('an amount', () => {
 		'1,234.5x',
 		'x12,345,678',
 		'12,345,678x',
-	])('%s is no number, so none is offered', (text) => {
+	])('%s is not plainly one number, so none is offered', (text) => {
 		expect(refusal(text)?.advice).toBe(DIGITS);
 	});
 
@@ -171,19 +199,19 @@ describe('an amount with a decimal comma', () => {
 
 	const POINT =
 		'If all are written with a point, choose it as Decimal Sign under Options of the Pay node.';
-	const WITHOUT_SEPARATORS = ', with a decimal comma and without separators between thousands.';
 	const DIGITS =
 		'Write digits with an optional decimal comma, for example 10,50: no currency sign, no separators, no exponent.';
 	test.each([
-		['10.50', `Write 1050 or 10,5, whichever is meant. ${POINT}`],
-		['1.0', `Write 10 or 1, whichever is meant. ${POINT}`],
-		['1234.5678', `Write 12345678 or 1234,5678, whichever is meant. ${POINT}`],
+		['10.50', `${DIGITS} ${POINT}`],
+		['1.0', `${DIGITS} ${POINT}`],
+		['1234.5678', `${DIGITS} ${POINT}`],
 		['1,000', 'Write 1000 or 1, whichever is meant.'],
 		['1,234', 'Write 1234 or 1,2340, whichever is meant.'],
 		['0.500', 'Write 500 or 0,5, whichever is meant.'],
 		['1234.567', 'Write 1234567 or 1234,5670, whichever is meant.'],
-		['1,234.56', `Write 1234,56${WITHOUT_SEPARATORS}`],
-		['1,234,567', `Write 1234567${WITHOUT_SEPARATORS}`],
+		['1,234.56', `${DIGITS} ${POINT}`],
+		['1,234,567', `${DIGITS} ${POINT}`],
+		['1 000,50', 'Write 1000,50.'],
 		['1.00,50', DIGITS],
 		['0.123,45', DIGITS],
 		['R$ 10,50', DIGITS],

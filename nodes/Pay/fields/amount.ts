@@ -59,16 +59,17 @@ const NOTATIONS = {
 		pattern: /^-?(0|[1-9]\d*|[1-9]\d{0,2}(,\d{3})+)(\.\d+)?$/,
 		decimal: '.',
 		group: ',',
+		example: '10.50',
+		other: 'comma',
 	},
 	comma: {
 		pattern: /^-?(0|[1-9]\d*|[1-9]\d{0,2}(\.\d{3})+)(,\d+)?$/,
 		decimal: ',',
 		group: '.',
+		example: '10,50',
+		other: 'point',
 	},
-};
-
-/** "1.000" and "1,000": a thousand where the sign groups digits, one where it is the decimal sign. */
-const THREE_DECIMALS = /^(\d+)([.,])(\d{3})$/;
+} as const;
 
 /** No currency has more decimals. A division leaves them: 33.333333333333 was sent as it is. */
 const MOST_DECIMALS = 4;
@@ -102,32 +103,10 @@ function readTypedAmount(typed: string, field: NamedField, rules: AmountRules): 
 		throw notANumber(field, typed, adviceFor(text, rules));
 	}
 	const amount = readNumber(Number(plain), plain, typed, field, rules);
-	refuseTwoReadings(text, typed, field, decimalSign);
-	return amount;
-}
-
-/** A text of which the last three digits are decimals or the end of a thousand. */
-function threeDecimalsIn(text: string) {
-	const match = THREE_DECIMALS.exec(text);
-	if (match === null) return undefined;
-	const [, whole = '', sign = '', thousandths = ''] = match;
-	return { whole, sign, thousandths };
-}
-
-/** Refuses "1.000" where the point is the decimal sign: it may be a thousand. */
-function refuseTwoReadings(
-	text: string,
-	typed: string,
-	field: NamedField,
-	decimalSign: DecimalSign,
-): void {
-	const found = threeDecimalsIn(text);
-	if (found === undefined || found.sign !== NOTATIONS[decimalSign].decimal) return;
-	throw wrongField(
-		field,
-		`can be read in two ways: ${quoted(typed)}`,
-		bothReadings(found.whole, found.thousandths, decimalSign),
-	);
+	// "1.000" may be a thousand where the point is the decimal sign.
+	const readings = twoReadings(text, decimalSign);
+	if (readings === undefined || !text.includes(NOTATIONS[decimalSign].decimal)) return amount;
+	throw wrongField(field, `can be read in two ways: ${quoted(typed)}`, readings);
 }
 
 /** A text as a plain decimal number with a point; undefined where it is not written in this way. */
@@ -137,57 +116,36 @@ function inNotation(text: string, sign: DecimalSign): string | undefined {
 	return text.replaceAll(group, '').replace(decimal, '.');
 }
 
-/** A plain decimal number as it is to be written. */
-const writtenWith = (sign: DecimalSign, plain: string) =>
-	plain.replace('.', NOTATIONS[sign].decimal);
-
-/** The two numbers that digits in front of and behind a separator can mean. */
-function bothReadings(whole: string, fraction: string, sign: DecimalSign): string {
-	const grouped = Number(whole + fraction);
-	let decimals = fraction.replace(/0+$/, '');
+/** The two numbers that "1.050" and "1,050" can mean, to choose from; undefined for all other texts. */
+function twoReadings(text: string, sign: DecimalSign): string | undefined {
+	const [, whole, thousandths] = /^(\d+)[.,](\d{3})$/.exec(text) ?? [];
+	if (whole === undefined || thousandths === undefined) return undefined;
+	let decimals = thousandths.replace(/0+$/, '');
 	// Three of them would be asked about again.
 	if (decimals.length === 3) decimals += '0';
-	const decimal = decimals === '' ? whole : writtenWith(sign, `${whole}.${decimals}`);
-	return `Write ${grouped} or ${decimal}, whichever is meant.`;
+	const decimal = decimals === '' ? whole : `${whole}${NOTATIONS[sign].decimal}${decimals}`;
+	return `Write ${Number(whole + thousandths)} or ${decimal}, whichever is meant.`;
 }
 
-/** What to do about a text that cannot be read as a number, for each decimal sign. */
-const WRITE_DIGITS = {
-	point:
-		'Write digits with an optional decimal point, for example 10.50: no currency sign, no separators, no exponent.',
-	comma:
-		'Write digits with an optional decimal comma, for example 10,50: no currency sign, no separators, no exponent.',
-};
+/** A price as people write it: "10,50", "1 000", "1 000,50". "1.234,50" is left to them. */
+const PRICE = /^(0|[1-9]\d{0,2}(?:\s\d{3})+|[1-9]\d*)([.,]\d{1,2})?$/;
 
-const CHOOSE_COMMA =
-	'If all are written with a comma, choose it as Decimal Sign under Options of the Pay node.';
-const CHOOSE_POINT =
-	'If all are written with a point, choose it as Decimal Sign under Options of the Pay node.';
-
+/** What to do about a text that is not taken: the number itself only where there can be no other. */
 function adviceFor(text: string, { decimalSign }: AmountRules): string {
 	const sign = decimalSign ?? 'point';
-	const ambiguous = threeDecimalsIn(text);
-	if (ambiguous !== undefined) {
-		return bothReadings(ambiguous.whole, ambiguous.thousandths, sign);
-	}
+	const readings = twoReadings(text, sign);
+	if (readings !== undefined) return readings;
+	const { decimal, example, other } = NOTATIONS[sign];
+	const [, whole, cents = ''] = PRICE.exec(text) ?? [];
 	// "10.50" in a list that writes commas: a price with a point, or 1050 with a point gone astray.
-	const [, units, cents] = /^(\d+)\.(\d+)$/.exec(text) ?? [];
-	if (sign === 'comma' && units !== undefined && cents !== undefined) {
-		return `${bothReadings(units, cents, sign)} ${CHOOSE_POINT}`;
-	}
-	const withComma = inNotation(text, 'comma');
-	const plain = inNotation(text, 'point') ?? withComma;
-	if (plain === undefined) return WRITE_DIGITS[sign];
-	const advice = correctedForm(text, plain, sign);
-	// Only where the sign can be chosen, and was not chosen as the comma.
-	return decimalSign === 'point' && withComma !== undefined ? `${advice} ${CHOOSE_COMMA}` : advice;
-}
-
-/** The very number of a text, as it is to be written. */
-function correctedForm(text: string, plain: string, sign: DecimalSign): string {
-	const form = `Write ${writtenWith(sign, plain)}, with a decimal ${sign}`;
-	const hasThousands = /[.,].*[.,]/.test(text);
-	return hasThousands ? `${form} and without separators between thousands.` : `${form}.`;
+	const isPlain = whole !== undefined && !(sign === 'comma' && cents.startsWith('.'));
+	const advice = isPlain
+		? `Write ${whole.replace(/\s/g, '')}${cents.replace(/[.,]/, decimal)}.`
+		: `Write digits with an optional decimal ${sign}, for example ${example}: no currency sign, no separators, no exponent.`;
+	// Only where the sign can be chosen.
+	const mayBeOther = decimalSign !== undefined && inNotation(text, other) !== undefined;
+	if (!mayBeOther) return advice;
+	return `${advice} If all are written with a ${other}, choose it as Decimal Sign under Options of the Pay node.`;
 }
 
 /**
