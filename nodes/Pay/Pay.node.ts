@@ -8,7 +8,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { testPayCredential } from './account/test';
+import { testPayCredential } from './account/credentialTest';
 import { onMessage } from './n8n1/version';
 import { credentials, executeChosen, findOperation, properties, subtitle } from './operations';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait';

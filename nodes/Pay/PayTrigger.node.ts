@@ -7,7 +7,7 @@ import {
 	type IWebhookFunctions,
 	type IWebhookResponseData,
 } from 'n8n-workflow';
-import { testPayCredential } from './account/test';
+import { testPayCredential } from './account/credentialTest';
 import { publish, receive, triggerProperties } from './operations/trigger';
 import { refuseOnError, RESPONSE_CODE } from './postback/take';
 import { POSTBACK_METHODS } from './postback/postback';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 import { until } from '../../dev/n8n';
 import type { Server } from '../n8n/queue';
-import { testPayCredential } from '../../nodes/Pay/account/test';
+import { testPayCredential } from '../../nodes/Pay/account/credentialTest';
 import type { RequestResult } from '../../nodes/Pay/service/client';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { CORES, modulesOf } from '../wire/cores';

@@ -7,7 +7,7 @@ import { endChild, startChild } from '../../dev/children';
 import { installN8n, installTools, NODE_24 } from '../../dev/install';
 import { bearerToken } from '../../nodes/Pay/account/token';
 import { readAccount } from '../../nodes/Pay/account/account';
-import { testPayCredential } from '../../nodes/Pay/account/test';
+import { testPayCredential } from '../../nodes/Pay/account/credentialTest';
 import { tokenPoster } from '../../nodes/Pay/service/client';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
 import { NEWEST } from '../n8n/nodes';

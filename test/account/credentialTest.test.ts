@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import 'reflect-metadata';
 import { readAccount, readLimits } from '../../nodes/Pay/account/account';
 import { readDescription } from '../../nodes/Pay/account/describe';
-import { testPayCredential } from '../../nodes/Pay/account/test';
+import { testPayCredential } from '../../nodes/Pay/account/credentialTest';
 import type { InputError } from '../../nodes/Pay/base/inputError';
 import { reasonInWords } from '../../nodes/Pay/service/reasons';
 import type { Fault } from '../../sandbox/faults';
