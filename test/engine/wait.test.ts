@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { IConnections, IDataObject, INode, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
-	awaitedHashes,
+	awaitedRequests,
 	type ExpectationStore,
 	recordExpectation,
 	recordWait,
@@ -323,7 +323,7 @@ describe('the charge before it', () => {
 	function mayWaitFor(run: IRun, external_id: string): boolean {
 		const store = run.data.executionData!.contextData['flow'] as ExpectationStore;
 		const { executionId = '' } = store.postbacks?.[0] ?? {};
-		return awaitedHashes(store, external_id, executionId, () => false).length > 0;
+		return awaitedRequests(store, external_id, executionId, () => false).length > 0;
 	}
 
 	test.each([

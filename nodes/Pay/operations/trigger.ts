@@ -42,6 +42,7 @@ import { beginPublication, endPublication } from '../n8n1/publication';
 import { claimsIn, type JudgedPostback, toPostbackItems, whyNotAwaited } from '../postback/match';
 import { verify } from '../postback/proof';
 import { claimStarts } from '../postback/repeats';
+import { pathOf } from '../postback/target';
 import {
 	challengeField,
 	challengeOfProven,
@@ -403,7 +404,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		needsProof: authentication === 'signedUrl',
 		bodyTime: BODY_TIME,
 		sender,
-		urlGivenOut: urlGivenOut(context),
+		path: pathOf(urlGivenOut(context)),
 		statusWords,
 		challenge,
 	});

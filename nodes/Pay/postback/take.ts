@@ -27,8 +27,8 @@ interface PostbackTerms {
 	bodyTime: number;
 	/** How the service shows that it sent it; undefined where that is not checked. */
 	sender: SenderRule | undefined;
-	/** The URL as the service has it: a proxy on the way may cut what n8n gets of it. */
-	urlGivenOut: string;
+	/** The path of the URL as the service has it: a proxy on the way may cut what n8n gets of it. */
+	path: string;
 	/** The words of the account, if it has any. */
 	statusWords: StatusWords | undefined;
 	/** What a request whose URL proves nothing may be instead; undefined where that is nothing. */
@@ -40,14 +40,14 @@ interface PostbackTerms {
 /** Why a body is not what its service signed, in words for a log; undefined where it is, or is not signed. */
 function faultOfBody(
 	context: IWebhookFunctions,
-	{ sender, urlGivenOut }: PostbackTerms,
+	{ sender, path }: PostbackTerms,
 	content: object,
 ): string | undefined {
 	if (sender === undefined) return undefined;
 	const request = {
 		headers: headersOf(context),
 		method: context.getRequestObject().method,
-		path: URL.canParse(urlGivenOut) ? new URL(urlGivenOut).pathname : '',
+		path,
 	};
 	return signatureFault(sender, request, content);
 }
