@@ -101,7 +101,7 @@ test.each<{ events: string; expected: string[] }>([
 /** What an execution's context holds after two charges, one of each execution, and two waits. */
 function mixedStore(): ExpectationStore {
 	const store: ExpectationStore = {};
-	const status = { field: 'status', paid: ['paid'], failed: [] };
+	const status = { field: ['status'], paid: ['paid'], failed: [] };
 	recordExpectation(store, {
 		is: 'request',
 		external_id: 'a',

@@ -257,7 +257,7 @@ describe('the item of a postback', () => {
 	});
 
 	test('has the state of its charge, and why that is not "paid"', async () => {
-		const words = { field: 'state', paid: ['paid'], failed: [], amountField: 'amount' };
+		const words = { field: ['state'], paid: ['paid'], failed: [], amountField: ['amount'] };
 		const charge = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
 		const postback = postbackOf({ state: 'paid', amount: 0.01 });
 		const { json } = await toPostbackItem(

@@ -80,7 +80,7 @@ test('the URL of a trigger without a secret gets a hint, and one with a secret n
 });
 
 test('what an execution may wait for has the words of its account, and whether it is signed', () => {
-	const status = { field: 'status', paid: ['paid'], failed: [] };
+	const status = { field: ['status'], paid: ['paid'], failed: [] };
 	const hash = expect.any(String) as unknown;
 	const expected = { is: 'request', ...ABOUT, executionId: '42', hash, status };
 	expect(target('resume', { statusWords: status }).expectation).toStrictEqual(expected);

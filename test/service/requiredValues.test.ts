@@ -10,16 +10,16 @@ const judged = (words: StatusWords, ...bodies: unknown[]) =>
 	stateOf(words, PROVEN, new Sources(...bodies));
 
 const WORDS: StatusWords = {
-	field: 'event',
+	field: ['event'],
 	paid: ['AUTHORISATION'],
 	failed: ['CANCELLED'],
 	required: [
 		{ path: 'success', value: 'true' },
 		{ path: 'livemode', value: 'TRUE' },
 	],
-	refundField: 'refund',
-	amountField: 'amount',
-	idField: 'id',
+	refundField: ['refund'],
+	amountField: ['amount'],
+	idField: ['id'],
 };
 const PAID = { event: 'AUTHORISATION', success: 'true', livemode: true, amount: '10', id: 'a' };
 
@@ -111,15 +111,15 @@ test('of the body, not of what anybody can add to the query, once the service si
 });
 
 const IN_LIST: StatusWords = {
-	field: 'items[].event',
+	field: ['items[].event'],
 	paid: ['AUTHORISATION'],
 	failed: ['CANCELLED'],
 	required: [
 		{ path: 'items[].success', value: 'true' },
 		{ path: 'live', value: 'true' },
 	],
-	amountField: 'items[].amount',
-	idField: 'items[].id',
+	amountField: ['items[].amount'],
+	idField: ['items[].id'],
 };
 
 describe('of a list', () => {
@@ -184,11 +184,11 @@ describe('of a list', () => {
 
 	test('of two lists, the entry of the one has nothing of the other', () => {
 		const both: StatusWords = {
-			field: 'charges[].status\npayouts[].status',
+			field: ['charges[].status', 'payouts[].status'],
 			paid: ['paid'],
 			failed: [],
 			required: [{ path: 'charges[].live', value: 'true' }],
-			idField: 'charges[].id\npayouts[].id',
+			idField: ['charges[].id', 'payouts[].id'],
 		};
 		const charges = [{ id: 'x', status: 'paid', live: true }];
 		const payouts = [{ id: 'a', status: 'paid' }];
@@ -198,7 +198,10 @@ describe('of a list', () => {
 
 describe('no condition goes on with what lacks one', () => {
 	const whyNot = (words: StatusWords, body: unknown, field: string, value: string) =>
-		whyNotAwaited({ field, values: [value] }, judgePostback(postbackOf(body), PROVEN, words));
+		whyNotAwaited(
+			{ field: [field], values: [value] },
+			judgePostback(postbackOf(body), PROVEN, words),
+		);
 
 	test.each(['paid', 'paidOrFailed'])('When %s', (condition) => {
 		const states = condition === 'paid' ? (['paid'] as const) : (['paid', 'failed'] as const);
@@ -284,11 +287,11 @@ describe('no condition goes on with what lacks one', () => {
 
 describe('a currency in the text of the amount', () => {
 	const words = (currency: string, path = 'data.currency'): StatusWords => ({
-		field: 'status',
+		field: ['status'],
 		paid: ['paid'],
 		failed: [],
 		required: [{ path, value: currency }],
-		amountField: 'amount',
+		amountField: ['amount'],
 	});
 	const body = (amount: unknown, currency: string) => ({
 		status: 'paid',

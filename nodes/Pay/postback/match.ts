@@ -7,7 +7,14 @@ import type {
 	IWebhookFunctions,
 } from 'n8n-workflow';
 import type { PostbackMatch } from '../fields/condition';
-import { entriesOf, type Entry, mismatchOf, Sources, tellsApart } from '../service/paths';
+import {
+	entriesOf,
+	type Entry,
+	type FieldMatch,
+	mismatchOf,
+	Sources,
+	tellsApart,
+} from '../service/paths';
 import {
 	type Claimed,
 	claimsOf,
@@ -74,14 +81,14 @@ export function judgePostback(
 
 /** Why a field of a postback has none of some values: of a list, in no entry that may be about the charge. */
 function whyNoEntryMatches(
-	match: Extract<PostbackMatch, { field: string }>,
+	match: Extract<PostbackMatch, FieldMatch>,
 	{ sources, words, reference, entry: claimedEntry }: JudgedPostback,
 ): string | undefined {
 	// An entry that was claimed by itself: the others say nothing of it.
 	if (claimedEntry !== undefined && tellsApart(match.field, claimedEntry, sources)) {
 		return mismatchOf(match, sources, claimedEntry);
 	}
-	const entries = entriesOf([match.field], sources);
+	const entries = entriesOf(match.field, sources);
 	if (entries.length === 0) return mismatchOf(match, sources);
 	let why = 'no entry of the list is about this charge or payment';
 	for (const entry of entries) {

@@ -12,7 +12,7 @@ import { readFieldByField } from '../fields/expressions';
 import { quoted, wrongField } from '../fields/label';
 import { BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { readPaths } from '../fields/paths';
-import { firstValue, isScalar, pathMeeting, type Sources } from '../service/paths';
+import { firstValue, isScalar, type Paths, pathMeeting, type Sources } from '../service/paths';
 import { fieldsInWords, type StatusWords } from '../service/state';
 import { type Body, parseBody } from './body';
 import { type JudgedPostback, judgePostback, namesIn, unsignedSources } from './match';
@@ -117,18 +117,18 @@ export const challengeField: INodeProperties = {
 
 /** How a challenge is told from a postback. */
 export interface ChallengeRule {
-	/** Paths, one a line. */
-	field: string;
+	field: Paths;
 	/** The words of the account: what has one of its fields is about money. Undefined without a credential. */
 	words: StatusWords | undefined;
 }
 
 /** Reads the option {@link challengeField}, undefined where it is empty. Throws an InputError. */
-export function readChallengeField(typedOptions: unknown): string | undefined {
+export function readChallengeField(typedOptions: unknown): Paths | undefined {
 	// A request could choose what it gets back.
 	refuseExpression(typedOptions, challengeField);
 	const { challengeField: entered } = (typedOptions ?? {}) as { challengeField?: unknown };
-	return readPaths(entered, challengeField) || undefined;
+	const paths = readPaths(entered, challengeField);
+	return paths.length === 0 ? undefined : paths;
 }
 
 const LEADS_SOMEWHERE = {
@@ -136,19 +136,17 @@ const LEADS_SOMEWHERE = {
 	isMet: (value: unknown) => value !== undefined && value !== null,
 };
 
-/** Whether one of the paths of a field leads somewhere, be it in one entry of a list, or of a list inside it. */
-const isThere = (field: string, sources: Sources) =>
-	pathMeeting(field, LEADS_SOMEWHERE, sources) !== undefined;
+/** Tells whether one of some paths leads somewhere, be it in one entry of a list, or of a list inside it. */
+const leadSomewhere = (paths: Paths, sources: Sources) =>
+	pathMeeting(paths, LEADS_SOMEWHERE, sources) !== undefined;
 
 /** The text that a request wants back; undefined where it is no challenge. */
 function challengeIn({ field, words }: ChallengeRule, sources: Sources): string | undefined {
-	const fieldsOfPostbacks = words === undefined ? [] : fieldsOf(words);
-	if (fieldsOfPostbacks.some((each) => isThere(each, sources))) return undefined;
+	const pathsOfPostbacks = words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
+	if (leadSomewhere(pathsOfPostbacks, sources)) return undefined;
 	const found = firstValue(field, sources);
 	return isScalar(found?.value) ? String(found.value) : undefined;
 }
-
-const fieldsOf = (words: StatusWords) => Object.values(fieldsInWords(words));
 
 /** Letters, digits and signs that no browser, whatever it takes the text for, reads as anything else. */
 const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;

@@ -11,6 +11,7 @@ import {
 	isThere,
 	mismatchOf,
 	missingInWords,
+	type Paths,
 	normalPath,
 	ownValue,
 	pathMeeting,
@@ -22,28 +23,27 @@ import {
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
 export interface StatusWords {
-	/** As `FieldMatch` has it; so the fields below. */
-	field: string;
+	field: Paths;
 	paid: string[];
 	/** {@link ANYTHING} among them stands for any other single value. */
 	failed: string[];
 	/** What must hold too, whatever the status says. */
 	required?: RequiredValue[];
 	/** Where it says that all or part of the money went back. */
-	refundField?: string;
+	refundField?: Paths;
 	/** The words there that say so; absent where anything does that is not empty. */
 	refunded?: string[];
 	/** Where it says how much was paid, and in which unit. */
-	amountField?: string;
+	amountField?: Paths;
 	amountUnit?: AmountUnit;
 	/** Where it repeats the External ID. */
-	idField?: string;
+	idField?: Paths;
 }
 
 /** The paths that the words of an account look at, by the field of the credential in which they stand. */
-export function fieldsInWords(words: StatusWords): Record<string, string> {
-	const required = words.required?.map(({ path }) => path).join('\n');
-	const fields: Record<string, string> = { statusField: words.field };
+export function fieldsInWords(words: StatusWords): Record<string, Paths> {
+	const required = words.required?.map(({ path }) => path);
+	const fields: Record<string, Paths> = { statusField: words.field };
 	if (required !== undefined) fields.requiredValues = required;
 	if (words.refundField !== undefined) fields.refundField = words.refundField;
 	if (words.amountField !== undefined) fields.amountField = words.amountField;
@@ -142,15 +142,15 @@ function lackingIn(
 	entry?: Entry,
 ): string | undefined {
 	for (const { path, value } of required ?? []) {
-		const mismatch = mismatchOf({ field: path, values: [value] }, sources, entry);
+		const mismatch = mismatchOf({ field: [path], values: [value] }, sources, entry);
 		if (mismatch !== undefined) return `of the Required Values, ${mismatch}`;
 	}
 	return undefined;
 }
 
-/** Whether another path of a field goes on inside of what stands at this one. */
-const leadsFurther = (path: string, field: string) =>
-	field.split('\n').some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[]`));
+/** Tells whether another path of a field goes on inside of what stands at this one. */
+const leadsFurther = (path: string, field: Paths) =>
+	field.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[]`));
 
 /** Why all or part of the money went back, in words; undefined where it did not. */
 function refundIn(
@@ -165,12 +165,12 @@ function refundIn(
 		return `the field ${JSON.stringify(path)} says that all or part of the money went back`;
 	}
 	// Who adds a word and leaves the path at a list of refunds would never hear of one again.
-	const ends = refundField.split('\n').filter((each) => !leadsFurther(each, refundField));
+	const ends = refundField.filter((each) => !leadsFurther(each, refundField));
 	const cannotSay = {
 		name: 'no single value',
 		isMet: (value: unknown) => isThere(value) && !isScalar(value),
 	};
-	const unclear = pathMeeting(ends.join('\n'), cannotSay, sources, entry);
+	const unclear = pathMeeting(ends, cannotSay, sources, entry);
 	if (unclear === undefined) return undefined;
 	return `the field ${JSON.stringify(unclear)} is not a single value, so no Refunded Value can be compared`;
 }
@@ -245,11 +245,8 @@ function stateOfEntry(
 /** The entries of a postback's lists, as far as the words of an account go through them. */
 function entriesFor(words: StatusWords, sources: Sources): Entry[] {
 	// Refunds may have a list of their own, which is about no other charge.
-	const fields = [words.field, words.amountField, words.idField];
-	return entriesOf(
-		fields.filter((field) => field !== undefined),
-		sources,
-	);
+	const { field, amountField = [], idField = [] } = words;
+	return entriesOf([...field, ...amountField, ...idField], sources);
 }
 
 /** Whether an entry of a list is about something else than what is proven, by the External ID in it. */
@@ -275,7 +272,7 @@ export function whyEntryIsRefused(
 	sources: Sources,
 ): string | undefined {
 	const { amountField, required } = words;
-	const own = required?.filter(({ path }) => tellsApart(path, entry, sources));
+	const own = required?.filter(({ path }) => tellsApart([path], entry, sources));
 	const lacking = lackingIn(own, sources, entry);
 	if (lacking !== undefined) return lacking;
 	if (proven === null || amountField === undefined) return undefined;
