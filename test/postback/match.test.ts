@@ -1,15 +1,15 @@
 import { matchOf } from '../../nodes/Pay/fields/condition';
 import {
-	claimsIn,
-	judgePostback,
+	judgeClaims,
 	namesIn,
+	takenPostback,
 	unsignedSources,
 	whyNotAwaited,
 } from '../../nodes/Pay/postback/match';
 import type { Postback } from '../../nodes/Pay/postback/postback';
 import type { Reference } from '../../nodes/Pay/postback/proof';
 import type { StatusWords } from '../../nodes/Pay/service/state';
-import { postbackOf } from './postbackOf';
+import { judgedPostback, postbackOf } from './postbackOf';
 
 /** Why a workflow does not go on with a postback. */
 const whyNot = (
@@ -17,7 +17,7 @@ const whyNot = (
 	postback: Postback,
 	reference: Reference | null = null,
 	words?: StatusWords,
-) => whyNotAwaited(match, judgePostback(postback, reference, words));
+) => whyNotAwaited(match, judgedPostback(postback, reference, words));
 
 const CHARGE: Reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
 
@@ -171,8 +171,11 @@ describe('a field of a list', () => {
 });
 
 test('what nothing proves claims itself, whole where the account has no words', () => {
-	const judged = judgePostback(postbackOf({ status: 'paid' }), null, undefined);
-	expect(claimsIn(judged)).toStrictEqual({ claims: [{ ...judged, claimed: {} }], faults: [] });
+	const taken = takenPostback(postbackOf({ status: 'paid' }), null);
+	expect(judgeClaims(taken, undefined)).toStrictEqual({
+		claims: [{ ...taken, entries: [], claimed: {} }],
+		faults: [],
+	});
 });
 
 test('of an entry that was claimed by itself the other entries say nothing', () => {
@@ -183,7 +186,7 @@ test('of an entry that was claimed by itself the other entries say nothing', () 
 		idField: ['pix[].txid'],
 	};
 	const pix = [{ txid: 'a', status: 'pending' }, { txid: 'b', status: 'paid' }, { status: 'paid' }];
-	const { claims, faults } = claimsIn(judgePostback(postbackOf({ pix }), null, words));
+	const { claims, faults } = judgeClaims(takenPostback(postbackOf({ pix }), null), words);
 	const match = { field: ['pix[].status'], values: ['paid'] };
 	const met = claims.filter((claim) => whyNotAwaited(match, claim) === undefined);
 	expect(met.map(({ claimed }) => claimed)).toStrictEqual([{ external_id: 'b' }]);

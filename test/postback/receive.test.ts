@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { judgePostback, toPostbackItem } from '../../nodes/Pay/postback/match';
+import { toPostbackItem } from '../../nodes/Pay/postback/match';
 import { type Postback, readContent, readPostback } from '../../nodes/Pay/postback/postback';
 import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/take';
-import { postbackOf } from './postbackOf';
+import { judgedPostback, postbackOf } from './postbackOf';
 
 /** A refusal as n8n logs it, as text and with its facts. */
 function logLine(sentence: string, facts = {}) {
@@ -103,7 +103,7 @@ describe('work that fails', () => {
 test('the log names the charge of a postback that its workflow does not go on with, and no value', () => {
 	const { context, logged } = called({});
 	const reference = { external_id: 'order-1', kind: 'qrCode', amount: 5 };
-	const judged = judgePostback(postbackOf({ status: 'secret' }), reference, undefined);
+	const judged = judgedPostback(postbackOf({ status: 'secret' }), reference, undefined);
 	logNotAwaited(context, 'the field "state" is missing', judged);
 	const sentence =
 		'Pay took a postback that the workflow does not go on with: the field "state" is missing. It has: status';
@@ -111,7 +111,7 @@ test('the log names the charge of a postback that its workflow does not go on wi
 });
 
 /** A postback of an account without words, whose URL proves nothing. */
-const unjudged = (postback: Postback) => judgePostback(postback, null, undefined);
+const unjudged = (postback: Postback) => judgedPostback(postback, null, undefined);
 
 /** Reads the body, then the postback. */
 async function readRequest(context: IWebhookFunctions, bodyTime: number) {
@@ -262,7 +262,7 @@ describe('the item of a postback', () => {
 		const postback = postbackOf({ state: 'paid', amount: 0.01 });
 		const { json } = await toPostbackItem(
 			called({}).context,
-			judgePostback(postback, charge, words),
+			judgedPostback(postback, charge, words),
 		);
 		expect(json).toMatchObject({ reference: charge, state: 'otherAmount' });
 		expect(json.stateReason).toContain('"amount"');

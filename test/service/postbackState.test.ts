@@ -214,7 +214,7 @@ describe('a list of charges', () => {
 		expect(stateOf(words, PROVEN, new Sources({ pix }))).toStrictEqual({
 			state: 'other',
 			reason: 'no entry of the list is about this charge or payment',
-			isDisregarded: true,
+			disregardedFor: 'otherId',
 		});
 	});
 

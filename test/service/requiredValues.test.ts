@@ -1,7 +1,7 @@
-import { judgePostback, whyNotAwaited } from '../../nodes/Pay/postback/match';
+import { whyNotAwaited } from '../../nodes/Pay/postback/match';
 import { Sources } from '../../nodes/Pay/service/paths';
 import { claimsOf, stateOf, type StatusWords } from '../../nodes/Pay/service/state';
-import { postbackOf } from '../postback/postbackOf';
+import { judgedPostback, postbackOf } from '../postback/postbackOf';
 
 /* Values that a postback must have beside its status: whatever that says, without them it is "other". */
 
@@ -102,12 +102,12 @@ test('of the body, not of what anybody can add to the query, once the service si
 	const { success: _, ...without } = PAID;
 	const query = { success: 'true' };
 	const signed = postbackOf(without, { query, isSignedByService: true });
-	expect(judgePostback(signed, PROVEN, WORDS).verdict?.state).toBe('other');
+	expect(judgedPostback(signed, PROVEN, WORDS).verdict?.state).toBe('other');
 	// Where nobody signs, whoever has the address can add to the body as well.
-	expect(judgePostback(postbackOf(without, { query }), PROVEN, WORDS).verdict?.state).toBe('paid');
+	expect(judgedPostback(postbackOf(without, { query }), PROVEN, WORDS).verdict?.state).toBe('paid');
 	// What the body says counts before the query.
 	const both = postbackOf({ ...PAID, success: 'false' }, { query });
-	expect(judgePostback(both, PROVEN, WORDS).verdict?.state).toBe('other');
+	expect(judgedPostback(both, PROVEN, WORDS).verdict?.state).toBe('other');
 });
 
 const IN_LIST: StatusWords = {
@@ -200,13 +200,13 @@ describe('no condition goes on with what lacks one', () => {
 	const whyNot = (words: StatusWords, body: unknown, field: string, value: string) =>
 		whyNotAwaited(
 			{ field: [field], values: [value] },
-			judgePostback(postbackOf(body), PROVEN, words),
+			judgedPostback(postbackOf(body), PROVEN, words),
 		);
 
 	test.each(['paid', 'paidOrFailed'])('When %s', (condition) => {
 		const states = condition === 'paid' ? (['paid'] as const) : (['paid', 'failed'] as const);
 		for (const event of ['AUTHORISATION', 'CANCELLED']) {
-			const refused = judgePostback(
+			const refused = judgedPostback(
 				postbackOf({ ...PAID, event, success: 'false' }),
 				PROVEN,
 				WORDS,

@@ -39,7 +39,13 @@ import {
 import { wrongField } from '../fields/label';
 import { isBodyUnread, BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { beginPublication, endPublication } from '../n8n1/publication';
-import { claimsIn, type JudgedPostback, toPostbackItems, whyNotAwaited } from '../postback/match';
+import {
+	judgeClaims,
+	type JudgedPostback,
+	judgePostback,
+	toPostbackItems,
+	whyNotAwaited,
+} from '../postback/match';
 import { verify } from '../postback/proof';
 import { claimStarts } from '../postback/repeats';
 import { pathOf } from '../postback/target';
@@ -388,9 +394,6 @@ export async function publish(context: IHookFunctions): Promise<void> {
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
 
-/** Each entry becomes an item with the whole body, which nodes behind the trigger copy. */
-const MOST_ENTRIES = 1000;
-
 /**
  * Takes a call to the trigger's address. Throws where the trigger or its credential cannot be read, or lacks
  * what the trigger checks with. That is not the sender's fault, and the service sends again after a 500. The
@@ -406,15 +409,15 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		sender,
 		path: pathOf(urlGivenOut(context)),
 		statusWords,
+		match,
 		challenge,
 	});
 	if ('noWebhookResponse' in taken) return taken;
 	// Where only the sender is known, each claim of the postback is judged by itself.
 	const isClaimed = authentication === 'sender' && taken.reference === null;
-	const { claims, faults } = isClaimed ? claimsIn(taken) : { claims: [taken], faults: [] };
-	if (claims.length > MOST_ENTRIES) {
-		return refusePostback(context, 413, 'The list has too many entries');
-	}
+	const { claims, faults } = isClaimed
+		? judgeClaims(taken, statusWords)
+		: { claims: [judgePostback(taken, statusWords)], faults: [] };
 	const awaited: JudgedPostback[] = [];
 	const reasons = new Set(faults);
 	for (const claim of claims) {

@@ -15,7 +15,7 @@ import { InputError } from '../base/inputError';
 import { logWarning } from '../base/log';
 import { matchOf, type PostbackMatch, resumeCondition } from '../fields/condition';
 import { showFor } from '../fields/expressions';
-import { toPostbackItem, whyNotAwaited } from '../postback/match';
+import { judgePostback, toPostbackItem, whyNotAwaited } from '../postback/match';
 import { POSTBACK_METHODS } from '../postback/postback';
 import { hashOfRandomProof, type Reference } from '../postback/proof';
 import { logNotAwaited, refusePostback, RESPONSE_CODE, responseText, take } from '../postback/take';
@@ -265,6 +265,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 		sender: record.isSigned ? await readSenderAgain(context) : undefined,
 		path: resume.path,
 		statusWords: proof?.status,
+		match: proof?.match,
 		resumeToken: resume.token,
 	});
 	if ('noWebhookResponse' in taken) return taken;
@@ -273,14 +274,15 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 		node: context.getNode().name,
 		until: record.until,
 	};
-	const mismatch = whyNotAwaited(proof?.match, taken);
+	const judged = judgePostback(taken, proof?.status);
+	const mismatch = whyNotAwaited(proof?.match, judged);
 	if (mismatch !== undefined) {
 		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 		logNotAwaited(context, mismatch, taken);
 		return { webhookResponse: responseText(context, `The execution waits on: ${mismatch}`) };
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
-	const output = await toPostbackItem(context, taken, item);
+	const output = await toPostbackItem(context, judged, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
 	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);

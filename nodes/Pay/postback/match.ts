@@ -18,38 +18,38 @@ import {
 import {
 	type Claimed,
 	claimsOf,
-	isOfAnother,
+	fieldsInWords,
+	judgeEntries,
+	type JudgedEntry,
 	type JudgedState,
 	stateOf,
 	type StatusWords,
-	whyEntryIsRefused,
 } from '../service/state';
 import type { PostedFile } from './body';
 import { aboutInJson, type Postback, toJson } from './postback';
 import type { Reference } from './proof';
 
-/**
- * A verified postback, as its fields are read, and what it says in the words of the account: judged once,
- * for the condition of the workflow and for the item.
- */
-export interface JudgedPostback {
+/** A verified postback, as its fields are read. */
+export interface TakenPostback {
 	postback: Postback;
 	reference: Reference | null;
 	sources: Sources;
-	/** The words of the account, if it has any. */
-	words?: StatusWords;
-	/** Absent without such words. */
+}
+
+/** A postback, and what it says in the words of the account: judged once, for the condition and for the item. */
+export interface JudgedPostback extends TakenPostback {
+	/** What it says; absent without words of the account. */
 	verdict?: JudgedState;
+	/** What each entry of its lists says. */
+	entries: readonly JudgedEntry[];
 	/** What it says of itself, where nothing proves what it is about. */
 	claimed?: Claimed;
 	/** The entry of its list that says so; absent where the whole of it does. */
 	entry?: Entry;
 }
 
-/** Where fields are looked for of what the service did not sign. */
-export function unsignedSources(shown: Pick<Postback, 'body' | 'query' | 'headers'>): Sources {
-	const { body, query } = shown;
-	return new Sources(body, query, shown, { postback: shown });
+export function takenPostback(postback: Postback, reference: Reference | null): TakenPostback {
+	return { postback, reference, sources: sourcesOf(postback) };
 }
 
 /** Where a postback's fields are looked for. A person may type a path as the panel shows it, `body.status`. */
@@ -62,44 +62,59 @@ function sourcesOf(postback: Postback): Sources {
 	return new Sources(body, signed, { postback: signed });
 }
 
+/** Where fields are looked for of what the service did not sign. */
+export function unsignedSources(shown: Pick<Postback, 'body' | 'query' | 'headers'>): Sources {
+	const { body, query } = shown;
+	return new Sources(body, query, shown, { postback: shown });
+}
+
 /**
- * What a postback says became of its charge or payment.
+ * Each entry is judged, and each that starts a workflow becomes an item with the whole body, which nodes behind
+ * the trigger copy.
+ */
+const MOST_ENTRIES = 1000;
+
+/** Whether the lists that are looked through have more entries together than are judged. */
+export function hasTooManyEntries(
+	{ sources }: TakenPostback,
+	words: StatusWords | undefined,
+	match: PostbackMatch | undefined,
+): boolean {
+	const paths = words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
+	if (match !== undefined && 'field' in match) paths.push(...match.field);
+	return entriesOf(paths, sources).length > MOST_ENTRIES;
+}
+
+/**
+ * Judges what a postback says became of its charge or payment.
  * @param words those of the account, if it has any
  */
 export function judgePostback(
-	postback: Postback,
-	reference: Reference | null,
+	taken: TakenPostback,
 	words: StatusWords | undefined,
 ): JudgedPostback {
-	const sources = sourcesOf(postback);
-	const judged: JudgedPostback = { postback, reference, sources };
-	if (words === undefined) return judged;
-	judged.words = words;
-	judged.verdict = stateOf(words, reference, sources);
-	return judged;
+	if (words === undefined) return { ...taken, entries: [] };
+	const { reference, sources } = taken;
+	const entries = judgeEntries(words, reference, sources);
+	return { ...taken, entries, verdict: stateOf(words, reference, sources, entries) };
 }
 
-/** Why a field of a postback has none of some values: of a list, in no entry that may be about the charge. */
-function whyNoEntryMatches(
-	match: Extract<PostbackMatch, FieldMatch>,
-	{ sources, words, reference, entry: claimedEntry }: JudgedPostback,
-): string | undefined {
-	// An entry that was claimed by itself: the others say nothing of it.
-	if (claimedEntry !== undefined && tellsApart(match.field, claimedEntry, sources)) {
-		return mismatchOf(match, sources, claimedEntry);
+/**
+ * Judges a postback of a known sender that no proof is about by what it says of itself, each entry apart.
+ * @returns in words, why of the others nothing can be told
+ */
+export function judgeClaims(
+	taken: TakenPostback,
+	words: StatusWords | undefined,
+): { claims: JudgedPostback[]; faults: string[] } {
+	if (words === undefined) return { claims: [{ ...taken, entries: [], claimed: {} }], faults: [] };
+	const claims: JudgedPostback[] = [];
+	const faults: string[] = [];
+	for (const claim of claimsOf(words, taken.sources)) {
+		if ('fault' in claim) faults.push(claim.fault);
+		else claims.push({ ...taken, entries: [], ...claim });
 	}
-	const entries = entriesOf(match.field, sources);
-	if (entries.length === 0) return mismatchOf(match, sources);
-	let why = 'no entry of the list is about this charge or payment';
-	for (const entry of entries) {
-		if (words !== undefined && isOfAnother(entry, words, reference, sources)) continue;
-		const mismatch =
-			mismatchOf(match, sources, entry) ??
-			(words && whyEntryIsRefused(entry, words, reference, sources));
-		if (mismatch === undefined) return undefined;
-		why = mismatch;
-	}
-	return why;
+	return { claims, faults };
 }
 
 /** Why the workflow does not go on with a postback, in words without a value; undefined where it does. */
@@ -112,33 +127,45 @@ export function whyNotAwaited(
 	if ('states' in match) {
 		if (verdict === undefined) return 'no words of the account say what it means';
 		if (match.states.includes(verdict.state)) return undefined;
+		// Only "paid" has no reason, and each condition that a person can choose goes on with it.
 		return verdict.reason ?? 'it says "paid"';
 	}
 	const mismatch = whyNoEntryMatches(match, judged);
 	if (mismatch !== undefined) return mismatch;
 	// "Paid" with another amount is not what a person means by it; what is pending or failed may say another one.
-	const isRefused = verdict?.isDisregarded === true || verdict?.state === 'otherAmount';
+	const isRefused = verdict?.disregardedFor !== undefined || verdict?.state === 'otherAmount';
 	return isRefused ? verdict.reason : undefined;
 }
 
 /**
- * Takes a postback of a known sender apart that no proof is about: what it says of itself, by entries.
- * @returns in words, why of the others nothing can be told
+ * Why a field of a postback has none of some values: of a list, in no entry that may be about the charge. One
+ * reason is told, the last entry's; which it is matters to nobody, because nothing goes on.
  */
-export function claimsIn(judged: JudgedPostback): { claims: JudgedPostback[]; faults: string[] } {
-	const { postback, reference, sources, words } = judged;
-	if (words === undefined) return { claims: [{ ...judged, claimed: {} }], faults: [] };
-	const claims: JudgedPostback[] = [];
-	const faults: string[] = [];
-	for (const claim of claimsOf(words, sources)) {
-		if ('fault' in claim) {
-			faults.push(claim.fault);
-			continue;
-		}
-		const { claimed, verdict, entry } = claim;
-		claims.push({ postback, reference, sources, words, verdict, claimed, entry });
+function whyNoEntryMatches(
+	match: FieldMatch,
+	{ sources, entries, entry: claimedEntry }: JudgedPostback,
+): string | undefined {
+	// An entry that was claimed by itself: the others say nothing of it.
+	if (claimedEntry !== undefined && tellsApart(match.field, claimedEntry, sources)) {
+		return mismatchOf(match, sources, claimedEntry);
 	}
-	return { claims, faults };
+	const candidates = entriesOf(match.field, sources);
+	if (candidates.length === 0) return mismatchOf(match, sources);
+	const judgedAt = new Map<object, JudgedEntry[]>();
+	for (const entry of entries) {
+		const ofList = judgedAt.get(entry.list) ?? [];
+		ofList[entry.at] = entry;
+		judgedAt.set(entry.list, ofList);
+	}
+	let lastReason = 'no entry of the list is about this charge or payment';
+	for (const entry of candidates) {
+		const judged = judgedAt.get(entry.list)?.[entry.at];
+		if (judged?.isOfAnother) continue;
+		const mismatch = mismatchOf(match, sources, entry) ?? judged?.refusal;
+		if (mismatch === undefined) return undefined;
+		lastReason = mismatch;
+	}
+	return lastReason;
 }
 
 /** As many names, of so many characters, tell a person what a postback has instead of a field. */
@@ -146,7 +173,7 @@ const MOST_NAMES = 20;
 const LONGEST_NAME = 40;
 
 /** The names that a postback's body has, for a log: one line, without anything that its terminal obeys. */
-export function namesIn({ sources }: JudgedPostback): string {
+export function namesIn({ sources }: TakenPostback): string {
 	const names = sources.names(MOST_NAMES).map((name) => {
 		return name.slice(0, LONGEST_NAME).replace(/[^\p{L}\p{N} _.@:/[\]-]/gu, '?');
 	});

