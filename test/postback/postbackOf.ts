@@ -11,7 +11,7 @@ export const postbackOf = (body: unknown, about: Partial<Postback> = {}): Postba
 	body,
 	rawBody: '',
 	eventContent: '',
-	files: [],
+	hasFiles: false,
 	isSignedByService: false,
 	signedHeaders: [],
 	...about,

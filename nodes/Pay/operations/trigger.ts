@@ -426,7 +426,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		else reasons.add(mismatch);
 	}
 	for (const reason of reasons) logNotAwaited(context, reason, taken);
-	const items = await toPostbackItems(context, awaited);
+	const items = toPostbackItems(awaited);
 	const [firstReason] = reasons;
 	const webhookResponse =
 		challengeOfProven(context, challenge, taken.sources) ??

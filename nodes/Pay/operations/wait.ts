@@ -282,7 +282,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 		return { webhookResponse: responseText(context, `The execution waits on: ${mismatch}`) };
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
-	const output = await toPostbackItem(context, judged, item);
+	const output = toPostbackItem(judged, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
 	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);

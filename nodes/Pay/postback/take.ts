@@ -167,8 +167,8 @@ function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
  * Whether all that a body says can be looked for. Not in a text, such as XML, be its type that of a form; nor in
  * a file. The paths of an account that has seen no list do not look into one.
  */
-function showsAll({ body, rawBody, files }: Body): boolean {
-	if (files.length > 0) return false;
+function showsAll({ body, rawBody, hasFiles }: Body): boolean {
+	if (hasFiles) return false;
 	const isJson = typeof jsonOrText(rawBody) === 'object';
 	if (!isJson && /^\s*[<[{]/.test(rawBody)) return false;
 	return body === '' || isJsonObject(body);
