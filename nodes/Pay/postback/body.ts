@@ -240,6 +240,11 @@ function decodeText(bytes: Buffer, charset: string | undefined): string {
 /** The text of bytes in a charset, by default UTF-8. Throws a BodyError where the platform does not know it. */
 export function decode(bytes: Buffer, charset = 'utf-8'): string {
 	const decoder = decoderOf(charset);
+	if (decoder === undefined) {
+		// Not read as UTF-8: a byte of another charset could take the quote behind it with it.
+		const name = JSON.stringify(charset.slice(0, 40));
+		throw new BodyError(415, `The charset ${name} cannot be read, send UTF-8`);
+	}
 	const text = decoder.decode(bytes);
 	if (decoder.encoding !== 'windows-1252') return text;
 	return text.replace(/[\x80-\x9f]/g, (character) =>
@@ -252,9 +257,7 @@ function decoderOf(charset: string) {
 		// Java writes x-windows-949.
 		return new TextDecoder(charset.replace(/^x-windows-/i, 'windows-'));
 	} catch {
-		// Not read as UTF-8: a byte of another charset could take the quote behind it with it.
-		const name = JSON.stringify(charset.slice(0, 40));
-		throw new BodyError(415, `The charset ${name} cannot be read, send UTF-8`);
+		return undefined;
 	}
 }
 
