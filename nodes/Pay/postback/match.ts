@@ -163,12 +163,12 @@ function whyNoEntryMatches(
 
 /** As many names, of so many characters, tell a person what a postback has instead of a field. */
 const MOST_NAMES = 20;
-const LONGEST_NAME = 40;
+const MOST_NAME_CHARACTERS = 40;
 
 /** The names that a postback's body has, for a log: one line, without anything that its terminal obeys. */
 export function namesIn({ sources }: TakenPostback): string {
 	const names = sources.names(MOST_NAMES).map((name) => {
-		return name.slice(0, LONGEST_NAME).replace(/[^\p{L}\p{N} _.@:/[\]-]/gu, '?');
+		return name.slice(0, MOST_NAME_CHARACTERS).replace(/[^\p{L}\p{N} _.@:/[\]-]/gu, '?');
 	});
 	return names.length === 0 ? 'no fields' : names.join(', ');
 }

@@ -152,7 +152,7 @@ const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;
 const isHarmless = (challenge: string): boolean => HARMLESS.test(challenge);
 
 /** As much of a body as is read of a request that proves nothing, in bytes. */
-const LONGEST_BODY = 8192;
+const MOST_BODY_BYTES = 8192;
 /** How long that may take, in milliseconds. */
 const BODY_TIME = 10_000;
 
@@ -160,7 +160,7 @@ const BODY_TIME = 10_000;
 function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
 	if (headers['transfer-encoding'] !== undefined) return false;
 	if (headers['content-encoding'] !== undefined) return false;
-	return Number(headers['content-length'] ?? 0) <= LONGEST_BODY;
+	return Number(headers['content-length'] ?? 0) <= MOST_BODY_BYTES;
 }
 
 /**
@@ -183,7 +183,7 @@ async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | 
 	const { rawBody } = context.getRequestObject() as { rawBody?: Buffer };
 	if (rawBody === undefined && !isSmall(headers)) return undefined;
 	const content = await readContent(context, BODY_TIME);
-	if (Buffer.isBuffer(content) && content.length > LONGEST_BODY) return undefined;
+	if (Buffer.isBuffer(content) && content.length > MOST_BODY_BYTES) return undefined;
 	const parsed = await parseBody(content, String(headers['content-type'] ?? '').trim());
 	if (!showsAll(parsed)) return undefined;
 	const { body } = parsed;
