@@ -1,12 +1,11 @@
 import { readAccount } from '../nodes/Pay/account/account';
 import { readDescription } from '../nodes/Pay/account/describe';
 import { headerFault, readSenderRule } from '../nodes/Pay/account/sender';
-import { judgePostback } from '../nodes/Pay/postback/match';
 import { judge, type ResponseWords } from '../nodes/Pay/service/client';
 import { claimsOf, STATES, type StatusWords } from '../nodes/Pay/service/state';
 import { enteredAs, inventedService } from './inventedService';
 import { read } from './markdown';
-import { postbackOf } from './postback/postbackOf';
+import { judgedPostback, postbackOf } from './postback/postbackOf';
 
 /*
  * The three invented services and the tables of docs/describe-a-service.md, read from the page: a person who enters
@@ -23,7 +22,7 @@ function judged(
 	body: unknown,
 	headers = {},
 ) {
-	return judgePostback(postbackOf(body, { headers }), reference, words);
+	return judgedPostback(postbackOf(body, { headers }), reference, words);
 }
 
 const stateIn = (...all: Parameters<typeof judged>) => judged(...all).verdict?.state;

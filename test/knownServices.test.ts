@@ -1,11 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { readAccount } from '../nodes/Pay/account/account';
 import { readSenderRule, signatureFault } from '../nodes/Pay/account/sender';
-import { judgePostback } from '../nodes/Pay/postback/match';
 import { PayApi } from '../credentials/PayApi.credentials';
 import { enteredAs } from './inventedService';
 import { read, rowsIn } from './markdown';
-import { postbackOf } from './postback/postbackOf';
+import { judgedPostback, postbackOf } from './postback/postbackOf';
 
 /*
  * docs/known-services.md, read as a person does who enters a column: its values and the public shapes of postbacks
@@ -70,7 +69,7 @@ test.each(SHAPES)('$column: $body is $state, wrapped and not', ({ column, body, 
 		...(JSON.parse(body) as object),
 	};
 	const stateOf = (sent: unknown) =>
-		judgePostback(postbackOf(sent), reference, statusWords).verdict?.state;
+		judgedPostback(postbackOf(sent), reference, statusWords).verdict?.state;
 	expect([stateOf(members), stateOf({ requestBody: members })]).toStrictEqual([state, state]);
 	expect(stateOf({ ...members, external_id: 'order-1' })).toBe('other');
 });

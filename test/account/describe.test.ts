@@ -50,13 +50,13 @@ test('each field may have several paths, and each list of words several words', 
 	};
 	expect(described(fields)).toStrictEqual({
 		responseWords: {
-			field: 'a.b\nc',
+			field: ['a.b', 'c'],
 			accepted: ['yes', 'ok'],
 			rejected: ['no', '0'],
 		},
-		qrCodePath: 'd\ne',
+		qrCodePath: ['d', 'e'],
 		statusWords: {
-			field: 'f\ng',
+			field: ['f', 'g'],
 			paid: ['PAID', 'settled'],
 			failed: ['failed', '7'],
 			required: [
@@ -64,11 +64,11 @@ test('each field may have several paths, and each list of words several words', 
 				{ path: 'j[].m', value: '*' },
 				{ path: 'data[n]', value: 'a=b' },
 			],
-			refundField: 'k[].o[].p',
+			refundField: ['k[].o[].p'],
 			refunded: ['back', 'partly'],
-			amountField: 'h\ni',
+			amountField: ['h', 'i'],
 			amountUnit: 'same',
-			idField: 'j[].id',
+			idField: ['j[].id'],
 		},
 	});
 });
@@ -78,7 +78,7 @@ test.each([
 	{ paidValues: '', failedValues: 'failed', words: { paid: [], failed: ['failed'] } },
 ])('a status may have words for one end alone: $words', ({ paidValues, failedValues, words }) => {
 	const { statusWords } = described({ statusField: 'status', paidValues, failedValues });
-	expect(statusWords).toStrictEqual({ field: 'status', ...words });
+	expect(statusWords).toStrictEqual({ field: ['status'], ...words });
 });
 
 const RESULT = { resultField: 'result', acceptedValues: 'ok' };
@@ -86,8 +86,8 @@ const STATUS = { statusField: 's', paidValues: 'paid' };
 
 test('a result and a status are taken (the control of the next)', () => {
 	expect(described({ ...RESULT, ...STATUS })).toMatchObject({
-		responseWords: { field: 'result' },
-		statusWords: { field: 's' },
+		responseWords: { field: ['result'] },
+		statusWords: { field: ['s'] },
 	});
 });
 
@@ -211,10 +211,10 @@ test.each<{ what: string; fields: object; message: string; advice: string }>([
 test.each([undefined, '*', '', ' * \n*'])('Refunded Values %j are whatever is there', (words) => {
 	const fields = { ...STATUS, refundField: 'a', refundedValues: words };
 	expect(described(fields).statusWords).toStrictEqual({
-		field: 's',
+		field: ['s'],
 		paid: ['paid'],
 		failed: [],
-		refundField: 'a',
+		refundField: ['a'],
 	});
 	// As n8n fills the hidden field in, where no Refund Field is entered.
 	expect(described({ ...STATUS, refundedValues: words }).statusWords).toBeDefined();

@@ -532,7 +532,12 @@ describe('a secret in a header', () => {
 });
 
 describe('what a service does not sign says nothing', () => {
-	const words = (field: string, more = {}) => ({ field, paid: ['paid'], failed: [], ...more });
+	const words = (path: string, more = {}) => ({
+		field: path.split('\n'),
+		paid: ['paid'],
+		failed: [],
+		...more,
+	});
 	const BODY_IS_SIGNED = { ...SIGNED };
 	const WITH_EVENT: PayCredential = {
 		...SIGNED,
@@ -554,13 +559,17 @@ describe('what a service does not sign says nothing', () => {
 		{ credential: BODY_IS_SIGNED, status: words('query.status'), field: 'statusField' },
 		{
 			credential: BODY_IS_SIGNED,
-			status: words('a', { amountField: 'headers.a' }),
+			status: words('a', { amountField: ['headers.a'] }),
 			field: 'amountField',
 		},
-		{ credential: BODY_IS_SIGNED, status: words('a', { idField: 'headers.a' }), field: 'idField' },
 		{
 			credential: BODY_IS_SIGNED,
-			status: words('a', { refundField: 'headers.a' }),
+			status: words('a', { idField: ['headers.a'] }),
+			field: 'idField',
+		},
+		{
+			credential: BODY_IS_SIGNED,
+			status: words('a', { refundField: ['headers.a'] }),
 			field: 'refundField',
 		},
 		{
@@ -582,7 +591,7 @@ describe('what a service does not sign says nothing', () => {
 
 	test('nor does it to a node that names it', () => {
 		const rule = readSenderRule(SIGNED);
-		const match = { field: 'headers.x-event', values: ['paid'] };
+		const match = { field: ['headers.x-event'], values: ['paid'] };
 		expect(refusalOf(() => refuseUnsignedMatch(match, rule))).toMatchObject({
 			field: 'matchField',
 			message:

@@ -250,9 +250,9 @@ test('its id and its time are signed too, those of the set that counts and no ot
 	expect(knownOfSender(rule, headersOf({ prefix: 'svix' }))).toMatchObject({
 		signedHeaders: ['svix-timestamp', 'svix-id'],
 	});
-	const words = { field: 'headers.svix-id', paidValues: [], failedValues: [] };
+	const words = { field: ['headers.svix-id'], paidValues: [], failedValues: [] };
 	expect(refusalOf(() => refuseUnsignedFields(STANDARD, words as never))).toBeUndefined();
-	const unsigned = { ...words, field: 'headers.x-event' };
+	const unsigned = { ...words, field: ['headers.x-event'] };
 	expect(refusalOf(() => refuseUnsignedFields(STANDARD, unsigned as never))).toMatchObject({
 		field: 'statusField',
 	});

@@ -2,7 +2,7 @@ import { createHmac, randomUUID } from 'node:crypto';
 import type { IConnections, IDataObject, INode, INodeExecutionData, IRun } from 'n8n-workflow';
 import { WAIT_INDEFINITELY } from 'n8n-workflow';
 import {
-	awaitedHashes,
+	awaitedRequests,
 	type ExpectationStore,
 	recordExpectation,
 	recordWait,
@@ -235,7 +235,7 @@ test('a "postback" that came in is not what waits; the item that the node before
 test('"paid" with another amount than the charge had does not end a wait for "paid"', async () => {
 	const reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
 	const { url, hash } = withRandomProof('https://a.example/', randomProof());
-	const status = { field: 'status', paid: ['paid'], failed: [], amountField: 'amount' };
+	const status = { field: ['status'], paid: ['paid'], failed: [], amountField: ['amount'] };
 	const match = { states: ['paid'] };
 	const node = webhookNode({
 		item: { json: { external_id: 'a' } },
@@ -259,7 +259,7 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 		item: { json: { external_id: 'a', kind: 'qrCode', amount: 4990 } },
 		resumeToken: 'token',
 		awaited: {
-			proofs: [{ hash, reference: about, match: { field: 'status', values: ['paid'] } }],
+			proofs: [{ hash, reference: about, match: { field: ['status'], values: ['paid'] } }],
 		},
 	});
 	const send = async (status: string) => await node.post(`${url}&signature=token`, { status });
@@ -323,7 +323,7 @@ describe('the charge before it', () => {
 	function mayWaitFor(run: IRun, external_id: string): boolean {
 		const store = run.data.executionData!.contextData['flow'] as ExpectationStore;
 		const { executionId = '' } = store.postbacks?.[0] ?? {};
-		return awaitedHashes(store, external_id, executionId, () => false).length > 0;
+		return awaitedRequests(store, external_id, executionId, () => false).length > 0;
 	}
 
 	test.each([

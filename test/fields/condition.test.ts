@@ -38,7 +38,7 @@ test.each(['any', 'paid', 'paidOrFailed'])('the choice %s is read', (choice) => 
 test('the choice of a field is read with its field and values', () => {
 	const read = reading({ startWhen: 'match', matchField: ' pix[].status ', matchValues: ['paid'] });
 	expect(readCondition(read, startCondition)).toStrictEqual({
-		field: 'pix[].status',
+		field: ['pix[].status'],
 		values: ['paid'],
 	});
 });
@@ -54,13 +54,13 @@ test.each(['Paid', '', null])('%p is none of the choices', (choice) => {
 });
 
 const STATUS: StatusWords = {
-	field: 'status',
+	field: ['status'],
 	paid: ['paid', 'done'],
 	failed: ['failed'],
-	amountField: 'value',
-	idField: 'order',
+	amountField: ['value'],
+	idField: ['order'],
 };
-const FIELD = { field: 'data.status', values: ['sent'] };
+const FIELD = { field: ['data.status'], values: ['sent'] };
 
 test.each<{
 	name: string;
@@ -81,7 +81,7 @@ test.each<{
 	{
 		name: 'paid, without words for failed',
 		condition: 'paid',
-		status: { field: 'status', paid: ['paid'], failed: [] },
+		status: { field: ['status'], paid: ['paid'], failed: [] },
 		expected: { states: ['paid'] },
 	},
 	{
@@ -93,7 +93,7 @@ test.each<{
 	{
 		name: 'paid or failed, where what fails is a refund',
 		condition: 'paidOrFailed',
-		status: { field: 'status', paid: ['*'], failed: [], refundField: 'refunds' },
+		status: { field: ['status'], paid: ['*'], failed: [], refundField: ['refunds'] },
 		expected: { states: ['refunded', 'paid', 'otherAmount', 'failed'] },
 	},
 ])('what a postback must hold: $name', ({ condition, status, expected }) => {

@@ -21,16 +21,16 @@ test.each<{ name: string; field: unknown; values: unknown; expected: boolean }>(
 	expect(isUnset(field, values)).toBe(expected);
 });
 
-test.each<{ entered: unknown; expected: string }>([
-	{ entered: undefined, expected: '' },
-	{ entered: ' \n ', expected: '' },
-	{ entered: 'status', expected: 'status' },
+test.each<{ entered: unknown; expected: string[] }>([
+	{ entered: undefined, expected: [] },
+	{ entered: ' \n ', expected: [] },
+	{ entered: 'status', expected: ['status'] },
 	{
 		entered: ' data.status \r\n\r\n statusCode.statusId\rstate\n',
-		expected: 'data.status\nstatusCode.statusId\nstate',
+		expected: ['data.status', 'statusCode.statusId', 'state'],
 	},
 ])('the paths $entered are read', ({ entered, expected }) => {
-	expect(readPaths(entered, FIELD)).toBe(expected);
+	expect(readPaths(entered, FIELD)).toStrictEqual(expected);
 });
 
 const DOTS = 'Enter one path a line, with dots between the levels, for example data.status.';
@@ -63,7 +63,7 @@ describe('a path through a list', () => {
 	test.each(['pix[].status', 'data.pix[].status', 'pix[]', 'pix.0.status'])(
 		'%s is read in fields of a postback',
 		(path) => {
-			expect(readPaths(path, FIELD, { mayHaveLists: true })).toBe(path);
+			expect(readPaths(path, FIELD, { mayHaveLists: true })).toStrictEqual([path]);
 		},
 	);
 
@@ -135,7 +135,7 @@ test.each<{ field: unknown; values: unknown }>([
 
 test('a field may have several paths, and all its values count', () => {
 	expect(readFieldMatch(' a.b \n c', 'paid\n7', FIELD)).toStrictEqual({
-		field: 'a.b\nc',
+		field: ['a.b', 'c'],
 		values: ['paid', '7'],
 	});
 });

@@ -69,7 +69,7 @@ test.each([100, 500, 1000, 1500, 2000, 2331])(
 test.each([1, 25, 60])('a reader takes the code of the sandbox, with an id of %d', (length) => {
 	const code = brCode('x'.repeat(length), 10.5);
 	expect(promptParse.parse(code, true)!.getTagValue('54')).toBe('10.5');
-	expect(findQrSource({ a: code }, '')).toStrictEqual({ text: code });
+	expect(findQrSource({ a: code })).toStrictEqual({ text: code });
 });
 
 const EMV = EXAMPLES[0]!.example;
@@ -77,19 +77,19 @@ const EMV = EXAMPLES[0]!.example;
 test('both readers and this package take the same code', () => {
 	expect(promptParse.parse(EMV, true)!.getTagValue('59')).toBe('Fulano de Tal');
 	expect(pixUtils.hasError(pixUtils.parsePix(EMV))).toBe(false);
-	expect(findQrSource({ a: EMV }, '')).toStrictEqual({ text: EMV });
+	expect(findQrSource({ a: EMV })).toStrictEqual({ text: EMV });
 });
 
 test('both readers and this package refuse a code whose checksum is wrong', () => {
 	const wrong = `${EMV.slice(0, -1)}E`;
 	expect(promptParse.parse(wrong, true)).toBeNull();
 	expect(pixUtils.hasError(pixUtils.parsePix(wrong))).toBe(true);
-	expect(findQrSource({ a: wrong }, '')).toHaveProperty('hint');
+	expect(findQrSource({ a: wrong })).toHaveProperty('hint');
 });
 
 test.each([0.01, 42.5, 123456.78])('a code that promptparse makes of %d is found', (amount) => {
 	const code = promptParse.generate.anyId({ type: 'MSISDN', target: '0812345678', amount });
-	expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({ text: code });
+	expect(findQrSource({ data: { qr: `${code}\n` } })).toStrictEqual({ text: code });
 });
 
 test.each([0.01, 42.5, 123456.78])('a code that pix-utils makes of %d is found', (amount) => {
@@ -102,5 +102,5 @@ test.each([0.01, 42.5, 123456.78])('a code that pix-utils makes of %d is found',
 			txid: 'order1042',
 		})
 		.toBRCode();
-	expect(findQrSource({ data: { qr: `${code}\n` } }, '')).toStrictEqual({ text: code });
+	expect(findQrSource({ data: { qr: `${code}\n` } })).toStrictEqual({ text: code });
 });

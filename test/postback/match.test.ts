@@ -1,15 +1,15 @@
 import { matchOf } from '../../nodes/Pay/fields/condition';
 import {
-	claimsIn,
-	judgePostback,
+	judgeClaims,
 	namesIn,
+	takenPostback,
 	unsignedSources,
 	whyNotAwaited,
 } from '../../nodes/Pay/postback/match';
 import type { Postback } from '../../nodes/Pay/postback/postback';
 import type { Reference } from '../../nodes/Pay/postback/proof';
 import type { StatusWords } from '../../nodes/Pay/service/state';
-import { postbackOf } from './postbackOf';
+import { judgedPostback, postbackOf } from './postbackOf';
 
 /** Why a workflow does not go on with a postback. */
 const whyNot = (
@@ -17,18 +17,18 @@ const whyNot = (
 	postback: Postback,
 	reference: Reference | null = null,
 	words?: StatusWords,
-) => whyNotAwaited(match, judgePostback(postback, reference, words));
+) => whyNotAwaited(match, judgedPostback(postback, reference, words));
 
 const CHARGE: Reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
 
 describe('a workflow goes on with a postback', () => {
 	const WORDS: StatusWords = {
-		field: 'state',
+		field: ['state'],
 		paid: ['paid'],
 		failed: ['failed'],
-		refundField: 'refunds',
-		amountField: 'amount',
-		idField: 'order',
+		refundField: ['refunds'],
+		amountField: ['amount'],
+		idField: ['order'],
 	};
 	const PAID = { state: 'paid', amount: '49.90', order: 'a', event: 'news' };
 	const OTHER_AMOUNT = 'the field "amount" has another amount than the charge or payment';
@@ -39,7 +39,7 @@ describe('a workflow goes on with a postback', () => {
 			any: matchOf('any', WORDS, 'startWhen', ''),
 			paid: matchOf('paid', WORDS, 'startWhen', ''),
 			paidOrFailed: matchOf('paidOrFailed', WORDS, 'startWhen', ''),
-			field: { field: 'event', values: ['news'] },
+			field: { field: ['event'], values: ['news'] },
 		};
 		const met = Object.entries(conditions).filter(([, match]) => {
 			return whyNot(match, postbackOf({ ...PAID, ...body }), CHARGE, WORDS) === undefined;
@@ -64,13 +64,13 @@ describe('a workflow goes on with a postback', () => {
 		const other = postbackOf({ ...PAID, amount: 0.01 });
 		const paid = matchOf('paid', WORDS, 'startWhen', '');
 		expect(whyNot(paid, other, CHARGE, WORDS)).toBe(OTHER_AMOUNT);
-		expect(whyNot({ field: 'event', values: ['news'] }, other, CHARGE, WORDS)).toBe(OTHER_AMOUNT);
-		const missing = whyNot({ field: 'kind', values: ['x'] }, other, CHARGE, WORDS);
+		expect(whyNot({ field: ['event'], values: ['news'] }, other, CHARGE, WORDS)).toBe(OTHER_AMOUNT);
+		const missing = whyNot({ field: ['kind'], values: ['x'] }, other, CHARGE, WORDS);
 		expect(missing).toBe('the field "kind" is missing');
 	});
 
 	test('of an account without words by a field alone', () => {
-		expect(whyNot({ field: 'state', values: ['paid'] }, postbackOf(PAID))).toBeUndefined();
+		expect(whyNot({ field: ['state'], values: ['paid'] }, postbackOf(PAID))).toBeUndefined();
 		expect(whyNot({ states: ['paid'] }, postbackOf(PAID))).toBe(
 			'no words of the account say what it means',
 		);
@@ -78,19 +78,19 @@ describe('a workflow goes on with a postback', () => {
 });
 
 test.each([
-	{ field: 'body.data.status', isMet: true },
-	{ field: 'postback.body.data.status', isMet: true },
-	{ field: 'Data.Status', isMet: true },
-	{ field: 'query.state', isMet: true },
-	{ field: 'query.status', isMet: false },
+	{ field: ['body.data.status'], isMet: true },
+	{ field: ['postback.body.data.status'], isMet: true },
+	{ field: ['Data.Status'], isMet: true },
+	{ field: ['query.state'], isMet: true },
+	{ field: ['query.status'], isMet: false },
 ])('a field may be typed as it is seen: $field is found: $isMet', ({ field, isMet }) => {
 	const postback = postbackOf({ data: { status: 'paid' } }, { query: { state: 'paid' } });
 	expect(whyNot({ field, values: ['paid'] }, postback) === undefined).toBe(isMet);
 });
 
 describe('of a postback that the service signed, what it did not sign says nothing', () => {
-	const inBody = { field: 'state', values: ['paid'] };
-	const inHeader = { field: 'headers.x-state', values: ['paid'] };
+	const inBody = { field: ['state'], values: ['paid'] };
+	const inHeader = { field: ['headers.x-state'], values: ['paid'] };
 	const unsigned = { query: { state: 'paid' }, headers: { 'x-state': 'paid' } };
 	const signed = { ...unsigned, isSignedByService: true };
 
@@ -109,7 +109,7 @@ describe('of a postback that the service signed, what it did not sign says nothi
 });
 
 describe('a field of a list', () => {
-	const match = { field: 'pix[].status', values: ['paid'] };
+	const match = { field: ['pix[].status'], values: ['paid'] };
 	const pix = [
 		{ txid: 'a', status: 'pending' },
 		{ txid: 'b', status: 'paid' },
@@ -127,41 +127,41 @@ describe('a field of a list', () => {
 		{ external_id: 'b', why: undefined },
 		{ external_id: 'c', why: 'no entry of the list is about this charge or payment' },
 	])('has it in the entry of the charge $external_id alone: $why', ({ external_id, why }) => {
-		const words = { field: 'pix[].status', paid: ['x'], failed: [], idField: 'pix[].txid' };
+		const words = { field: ['pix[].status'], paid: ['x'], failed: [], idField: ['pix[].txid'] };
 		expect(whyNot(match, postbackOf({ pix }), { ...CHARGE, external_id }, words)).toBe(why);
 	});
 
 	test.each([
 		{
 			what: '"paid" with another amount',
-			field: 'pix[].status',
+			field: ['pix[].status'],
 			entry: { status: 'paid', amount: 0.01 },
 			isMet: false,
 		},
 		{
 			what: '"paid" with its amount',
-			field: 'pix[].status',
+			field: ['pix[].status'],
 			entry: { status: 'paid', amount: 49.9 },
 			isMet: true,
 		},
 		{
 			what: 'what is not "paid"',
-			field: 'pix[].sku',
+			field: ['pix[].sku'],
 			entry: { status: 'paid', amount: 0.01 },
 			isMet: true,
 		},
 		{
 			what: 'another list',
-			field: 'lines[].sku',
+			field: ['lines[].sku'],
 			entry: { status: 'paid', amount: 0.01 },
 			isMet: true,
 		},
 	])('whose entries nothing tells apart: $what is enough: $isMet', ({ field, entry, isMet }) => {
 		const words: StatusWords = {
-			field: 'pix[].status',
+			field: ['pix[].status'],
 			paid: ['paid'],
 			failed: [],
-			amountField: 'pix[].amount',
+			amountField: ['pix[].amount'],
 		};
 		const pending = { status: 'pending', amount: 49.9, sku: 1 };
 		const postback = postbackOf({ pix: [pending, entry], lines: [{ sku: 1 }, { sku: 2 }] });
@@ -171,20 +171,23 @@ describe('a field of a list', () => {
 });
 
 test('what nothing proves claims itself, whole where the account has no words', () => {
-	const judged = judgePostback(postbackOf({ status: 'paid' }), null, undefined);
-	expect(claimsIn(judged)).toStrictEqual({ claims: [{ ...judged, claimed: {} }], faults: [] });
+	const taken = takenPostback(postbackOf({ status: 'paid' }), null);
+	expect(judgeClaims(taken, undefined)).toStrictEqual({
+		claims: [{ ...taken, entries: [], claimed: {} }],
+		faults: [],
+	});
 });
 
 test('of an entry that was claimed by itself the other entries say nothing', () => {
 	const words: StatusWords = {
-		field: 'pix[].status',
+		field: ['pix[].status'],
 		paid: ['paid'],
 		failed: [],
-		idField: 'pix[].txid',
+		idField: ['pix[].txid'],
 	};
 	const pix = [{ txid: 'a', status: 'pending' }, { txid: 'b', status: 'paid' }, { status: 'paid' }];
-	const { claims, faults } = claimsIn(judgePostback(postbackOf({ pix }), null, words));
-	const match = { field: 'pix[].status', values: ['paid'] };
+	const { claims, faults } = judgeClaims(takenPostback(postbackOf({ pix }), null), words);
+	const match = { field: ['pix[].status'], values: ['paid'] };
 	const met = claims.filter((claim) => whyNotAwaited(match, claim) === undefined);
 	expect(met.map(({ claimed }) => claimed)).toStrictEqual([{ external_id: 'b' }]);
 	expect(faults).toHaveLength(1);

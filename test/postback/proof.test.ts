@@ -6,7 +6,7 @@ import { InputError } from '../../nodes/Pay/base/inputError';
 import {
 	hashOfRandomProof,
 	hideSecrets,
-	MAX_URL_LENGTH,
+	MOST_URL_CHARACTERS,
 	randomProof,
 	type Reference,
 	signUrl,
@@ -215,8 +215,8 @@ describe('a signed postback URL', () => {
 
 	test('with so much appended that it cannot be a URL it is not even looked at', () => {
 		const filled = (length: number) => `${proof}?`.padEnd(length, 'x');
-		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH) }, [SECRET])).toStrictEqual(ABOUT);
-		expect(verify({ pay_proof: filled(2 * MAX_URL_LENGTH + 1) }, [SECRET])).toBeNull();
+		expect(verify({ pay_proof: filled(2 * MOST_URL_CHARACTERS) }, [SECRET])).toStrictEqual(ABOUT);
+		expect(verify({ pay_proof: filled(2 * MOST_URL_CHARACTERS + 1) }, [SECRET])).toBeNull();
 	});
 
 	test.each([
@@ -287,8 +287,8 @@ describe('a URL too long for its own postback', () => {
 	test('the longest has exactly so many characters as are allowed', () => {
 		const signedWith = (length: number) => sign('https://a.example/'.padEnd(length, 'p'), 'e');
 		const proofLength = signedWith(100).length - 100;
-		expect(signedWith(MAX_URL_LENGTH - proofLength)).toHaveLength(MAX_URL_LENGTH);
-		expect(() => signedWith(MAX_URL_LENGTH - proofLength + 1)).toThrow(InputError);
+		expect(signedWith(MOST_URL_CHARACTERS - proofLength)).toHaveLength(MOST_URL_CHARACTERS);
+		expect(() => signedWith(MOST_URL_CHARACTERS - proofLength + 1)).toThrow(InputError);
 	});
 
 	test('of address and external_id as long as each other it is the address', () => {
@@ -301,7 +301,7 @@ describe('a URL too long for its own postback', () => {
 
 	test('every one that is made is taken, up to the last character', () => {
 		for (const letter of ['e', 'ü', '😀', '\u0001']) {
-			let [fits, tooMany] = [1, MAX_URL_LENGTH];
+			let [fits, tooMany] = [1, MOST_URL_CHARACTERS];
 			while (tooMany - fits > 1) {
 				const middle = Math.floor((fits + tooMany) / 2);
 				try {
@@ -312,8 +312,8 @@ describe('a URL too long for its own postback', () => {
 				}
 			}
 			const longest = sign('https://a.example/', letter.repeat(fits));
-			expect(longest.length).toBeGreaterThan(MAX_URL_LENGTH - 20);
-			expect(longest.length).toBeLessThanOrEqual(MAX_URL_LENGTH);
+			expect(longest.length).toBeGreaterThan(MOST_URL_CHARACTERS - 20);
+			expect(longest.length).toBeLessThanOrEqual(MOST_URL_CHARACTERS);
 			expect(verify(queryOf(longest), [SECRET])).not.toBeNull();
 		}
 	});

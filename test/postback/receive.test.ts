@@ -1,9 +1,9 @@
 import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
-import { judgePostback, toPostbackItem } from '../../nodes/Pay/postback/match';
+import { toPostbackItem } from '../../nodes/Pay/postback/match';
 import { type Postback, readContent, readPostback } from '../../nodes/Pay/postback/postback';
 import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/take';
-import { postbackOf } from './postbackOf';
+import { judgedPostback, postbackOf } from './postbackOf';
 
 /** A refusal as n8n logs it, as text and with its facts. */
 function logLine(sentence: string, facts = {}) {
@@ -20,7 +20,6 @@ function called(setting: {
 	const { headers = {}, request = {}, headersSent = false } = setting;
 	const written: unknown[] = [];
 	const logged: unknown[] = [];
-	const stored: unknown[] = [];
 	const response = {
 		headersSent,
 		setHeader: (...all: unknown[]) => written.push(all),
@@ -37,14 +36,8 @@ function called(setting: {
 		getRequestObject: () => request,
 		getHeaderData: () => headers,
 		getQueryData: () => ({ a: '1' }),
-		helpers: {
-			prepareBinaryData: async (bytes: Buffer, ...more: unknown[]) => {
-				stored.push(more);
-				return { data: bytes.toString('base64'), mimeType: 'x' };
-			},
-		},
 	} as unknown as IWebhookFunctions;
-	return { context, written, logged, kept: stored };
+	return { context, written, logged };
 }
 
 describe('a postback that is refused', () => {
@@ -103,7 +96,7 @@ describe('work that fails', () => {
 test('the log names the charge of a postback that its workflow does not go on with, and no value', () => {
 	const { context, logged } = called({});
 	const reference = { external_id: 'order-1', kind: 'qrCode', amount: 5 };
-	const judged = judgePostback(postbackOf({ status: 'secret' }), reference, undefined);
+	const judged = judgedPostback(postbackOf({ status: 'secret' }), reference, undefined);
 	logNotAwaited(context, 'the field "state" is missing', judged);
 	const sentence =
 		'Pay took a postback that the workflow does not go on with: the field "state" is missing. It has: status';
@@ -111,7 +104,7 @@ test('the log names the charge of a postback that its workflow does not go on wi
 });
 
 /** A postback of an account without words, whose URL proves nothing. */
-const unjudged = (postback: Postback) => judgePostback(postback, null, undefined);
+const unjudged = (postback: Postback) => judgedPostback(postback, null, undefined);
 
 /** Reads the body, then the postback. */
 async function readRequest(context: IWebhookFunctions, bodyTime: number) {
@@ -206,107 +199,49 @@ describe('the request of a postback', () => {
 	});
 });
 
-test('a form that n8n has parsed is taken as it is, its files from where n8n has put them', async () => {
-	const slip = {
-		filepath: '/tmp/1',
-		newFilename: 'x',
-		originalFilename: 'slip.png',
-		mimetype: 'image/png',
-	};
+test('a form that n8n has parsed is taken by its fields', async () => {
+	const slip = { filepath: '/tmp/1', originalFilename: 'slip.png', mimetype: 'image/png' };
 	const { context } = called({
 		request: { method: 'POST', body: { data: { order: '7' }, files: { slip } } },
 	});
-	const nodeHelpers = {
-		copyBinaryFile: async (path: string, fileName: string, mimeType = '') => ({
-			data: Buffer.from(path).toString('base64'),
-			fileName,
-			mimeType,
-		}),
-	};
-	const withHelpers = { ...context, nodeHelpers } as unknown as IWebhookFunctions;
-	const postback = await readRequest(withHelpers, 1_000);
-	expect(postback).toMatchObject({ body: { order: '7' }, rawBody: '' });
-	const { binary } = await toPostbackItem(withHelpers, unjudged(postback));
-	expect(binary).toStrictEqual({
-		slip: {
-			data: Buffer.from('/tmp/1').toString('base64'),
-			fileName: 'slip.png',
-			mimeType: 'image/png',
-		},
+	const postback = await readRequest(context, 1_000);
+	expect(postback).toMatchObject({ body: { order: '7' }, rawBody: '', hasFiles: true });
+	expect(Object.keys(toPostbackItem(unjudged(postback)))).toStrictEqual(['json']);
+});
+
+test('a form that n8n has parsed with files alone is refused with 415', async () => {
+	const { context } = called({
+		request: { method: 'POST', body: { data: {}, files: { slip: {} } } },
 	});
+	await expect(readRequest(context, 1_000)).rejects.toMatchObject({ statusCode: 415 });
 });
 
 describe('the item of a postback', () => {
-	/** What was taken of a form with these files. */
-	function taken(...names: string[]) {
-		const files = names.map((name) => ({
-			name,
-			filename: `${name}.png`,
-			type: 'image/png',
-			content: Buffer.from(`of ${name}`),
-		}));
-		return unjudged({ ...postbackOf({}), files });
-	}
-
-	test('without files and without an item that waits is the postback', async () => {
-		const item = await toPostbackItem(called({}).context, taken());
+	test('without an item that waits is the postback', () => {
+		const item = toPostbackItem(unjudged(postbackOf({})));
 		expect(Object.keys(item)).toStrictEqual(['json']);
 		expect(item.json).toMatchObject({ reference: null, body: {}, method: 'POST' });
 		expect(Object.keys(item.json)).not.toContain('state');
 		expect(Date.now() - Date.parse(String(item.json.receivedAt))).toBeLessThan(60_000);
 	});
 
-	test('has the state of its charge, and why that is not "paid"', async () => {
-		const words = { field: 'state', paid: ['paid'], failed: [], amountField: 'amount' };
+	test('has the state of its charge, and why that is not "paid"', () => {
+		const words = { field: ['state'], paid: ['paid'], failed: [], amountField: ['amount'] };
 		const charge = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
 		const postback = postbackOf({ state: 'paid', amount: 0.01 });
-		const { json } = await toPostbackItem(
-			called({}).context,
-			judgePostback(postback, charge, words),
-		);
+		const { json } = toPostbackItem(judgedPostback(postback, charge, words));
 		expect(json).toMatchObject({ reference: charge, state: 'otherAmount' });
 		expect(json.stateReason).toContain('"amount"');
 	});
 
-	test('of a form has its files, by field, the next ones of a field with a number', async () => {
-		const { context, kept } = called({});
-		const { binary } = await toPostbackItem(context, taken('receipt', 'pages', 'pages'));
-		expect(Object.keys(binary ?? {})).toStrictEqual(['receipt', 'pages', 'pages_2']);
-		expect(kept).toStrictEqual([
-			['receipt.png', 'image/png'],
-			['pages.png', 'image/png'],
-			['pages.png', 'image/png'],
-		]);
-	});
-
-	test('of a form loses no file to another of the same name', async () => {
-		const input = { json: {}, binary: { f1: { data: 'eA==', mimeType: 'x' } } };
-		const { context } = called({});
-		const form = taken('f1', 'f', 'f', 'f_2');
-		const { binary } = await toPostbackItem(context, form, input);
-		const kept = Object.entries(binary!).map(([name, { data }]) => [
-			name,
-			Buffer.from(data, 'base64').toString(),
-		]);
-		expect(Object.fromEntries(kept)).toStrictEqual({
-			f1: 'x',
-			postback_f1: 'of f1',
-			f: 'of f',
-			f_2: 'of f',
-			f_2_2: 'of f_2',
-		});
-	});
-
-	test('is added to the item that waits, whose files keep their names', async () => {
+	test('is added to the item that waits, which keeps its files', () => {
 		const input: INodeExecutionData = {
 			json: { order: 7 },
 			binary: { receipt: { data: 'aGk=', mimeType: 'text/plain' } },
 		};
-		const form = taken('receipt', 'other');
-		const item = await toPostbackItem(called({}).context, form, input);
+		const item = toPostbackItem(unjudged(postbackOf({})), input);
 		expect(item.json).toMatchObject({ order: 7, postback: { method: 'POST' } });
 		expect(item.pairedItem).toStrictEqual({ item: 0 });
-		expect(Object.keys(item.binary ?? {})).toStrictEqual(['receipt', 'postback_receipt', 'other']);
-		expect(item.binary?.receipt).toBe(input.binary?.receipt);
+		expect(item.binary).toStrictEqual(input.binary);
 	});
 });

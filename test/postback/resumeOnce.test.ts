@@ -16,7 +16,7 @@ function waiting({
 	...setting
 }: { awaited?: IDataObject; statusOfN8n?: number; parameters?: INodeParameters } = {}) {
 	const { url, hash } = withRandomProof('https://a.example/', randomProof());
-	const match = { field: 'status', values: ['paid'] };
+	const match = { field: ['status'], values: ['paid'] };
 	const node = webhookNode({
 		...setting,
 		item: { json: { external_id: 'a' } },

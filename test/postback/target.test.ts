@@ -1,5 +1,5 @@
 import {
-	awaitedHashes,
+	awaitedRequests,
 	type ExpectationStore,
 	recordExpectation,
 } from '../../nodes/Pay/postback/waiting';
@@ -80,7 +80,7 @@ test('the URL of a trigger without a secret gets a hint, and one with a secret n
 });
 
 test('what an execution may wait for has the words of its account, and whether it is signed', () => {
-	const status = { field: 'status', paid: ['paid'], failed: [] };
+	const status = { field: ['status'], paid: ['paid'], failed: [] };
 	const hash = expect.any(String) as unknown;
 	const expected = { is: 'request', ...ABOUT, executionId: '42', hash, status };
 	expect(target('resume', { statusWords: status }).expectation).toStrictEqual(expected);
@@ -142,7 +142,7 @@ test.each<{ name: string; args: Parameters<typeof target>; here: boolean }>([
 	expect(verify(query, [SECRET])).toStrictEqual(here ? null : ABOUT);
 	expect(store).toStrictEqual({});
 	if (expectation) recordExpectation(store, expectation);
-	const hashes = awaitedHashes(store, 'a', '42', () => false);
+	const hashes = awaitedRequests(store, 'a', '42', () => false).map(({ hash }) => hash);
 	expect(hashes).toStrictEqual(here ? [hashOfRandomProof(query)] : []);
 });
 
@@ -191,9 +191,9 @@ test('what an execution keeps of its resume URLs proves nothing, and no two are 
 		const mac = url!.split('pay_proof=').at(-1)!;
 		expect(mac).toHaveLength(22);
 		expect(JSON.stringify(store)).not.toContain(mac);
-		const [hash] = awaitedHashes(store, 'a', '42', () => false);
-		const forged = url!.replace(mac, hash!);
+		const [request] = awaitedRequests(store, 'a', '42', () => false);
+		const forged = url!.replace(mac, request!.hash);
 		const query = Object.fromEntries(new URL(forged).searchParams);
-		expect(hashOfRandomProof(query)).not.toBe(hash);
+		expect(hashOfRandomProof(query)).not.toBe(request!.hash);
 	}
 });

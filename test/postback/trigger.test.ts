@@ -62,6 +62,44 @@ test('of a trigger that cannot check a postback the log says why', async () => {
 	]);
 });
 
+test.each([
+	{ about: undefined, started: ['qrCode', 'payment'] },
+	{ about: 'both', started: ['qrCode', 'payment'] },
+	{ about: 'qrCode', started: ['qrCode'] },
+	{ about: 'payment', started: ['payment'] },
+])('with About set to $about, postbacks about $started start it', async ({ about, started }) => {
+	const credential = () => ({ postbackSecret: ONE });
+	const node = webhookNode({ credential, parameters: about === undefined ? {} : { about } });
+	for (const kind of ['qrCode', 'payment']) {
+		const reference = { external_id: 'a', kind, amount: 1 };
+		const url = signUrl('https://n8n.example.com/webhook/x/postback', reference, ONE);
+		const { result, status, log } = await node.post(url, { status: 'paid' });
+		if (started.includes(kind)) {
+			expect(result.workflowData?.[0]?.[0]?.json).toMatchObject({ reference });
+			expect(log).toStrictEqual([]);
+			continue;
+		}
+		// The service does not send it again.
+		const why = `it is about another kind, and the trigger has About set to ${about === 'qrCode' ? 'QR Codes' : 'Payments'}`;
+		expect(status).toBeUndefined();
+		expect(result).toStrictEqual({
+			webhookResponse: `The workflow does not go on with it: ${why}`,
+		});
+		expect(log).toStrictEqual([expect.stringContaining(`does not go on with: ${why}`)]);
+	}
+});
+
+test('About as an expression, which a request could choose, and one of no list: nothing starts', async () => {
+	for (const about of ['={{ "both" }}', 'refund']) {
+		const credential = () => ({ postbackSecret: ONE });
+		const node = webhookNode({ credential, parameters: { about } });
+		const reference = { external_id: 'a', kind: 'payment', amount: 1 };
+		const url = signUrl('https://n8n.example.com/webhook/x/postback', reference, ONE);
+		const { status, result } = await node.post(url);
+		expect([status, result]).toStrictEqual([500, { noWebhookResponse: true }]);
+	}
+});
+
 test('Authentication as an expression, which a request could choose: nothing starts', async () => {
 	const node = webhookNode({ parameters: { authentication: '={{ "none" }}' } });
 	const { result, status } = await node.post('https://n8n.example.com/webhook/x/postback');
@@ -171,6 +209,7 @@ describe('publishing it', () => {
 		const options = { binaryData: true, ...more };
 		const allParameters = {
 			authentication: 'signedUrl',
+			about: 'both',
 			startWhen: 'any',
 			...parameters,
 			// What their expressions give.

@@ -24,12 +24,12 @@ describe('finding the payload in a response of unknown form', () => {
 			response: { a: code, image: `data:image/png;base64,${base64}` },
 		},
 	])('the code is found: $name', ({ response }) => {
-		expect(findQrSource(response, '')).toStrictEqual({ text: code });
+		expect(findQrSource(response)).toStrictEqual({ text: code });
 	});
 
 	test('white space around what QR Code Path names counts for nothing: a phone would not open it', () => {
 		const address = 'https://pay.example.com/c/1042';
-		expect(findQrSource({ link: ` ${address}\r\n` }, 'link')).toStrictEqual({ text: address });
+		expect(findQrSource({ link: ` ${address}\r\n` }, ['link'])).toStrictEqual({ text: address });
 	});
 
 	// However else an image is written: imageText.test.ts.
@@ -38,8 +38,8 @@ describe('finding the payload in a response of unknown form', () => {
 	});
 
 	/** The hint in place of a code; undefined where one was found. */
-	const hintOf = (response: unknown, path = '') => {
-		const source = findQrSource(response, path);
+	const hintOf = (response: unknown, paths?: string[]) => {
+		const source = findQrSource(response, paths);
 		return 'hint' in source ? source.hint : undefined;
 	};
 
@@ -47,29 +47,29 @@ describe('finding the payload in a response of unknown form', () => {
 		{
 			what: 'of nothing that is a code',
 			response: { id: '1', status: 'created' },
-			path: '',
+			paths: undefined,
 			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: id ("1"), status ("created").',
 		},
 		{
 			what: 'of two codes',
 			response: { id: '1', a: code, b: brCode('2', 10) },
-			path: '',
+			paths: undefined,
 			hint: 'No QR code: the response holds 2 possible payloads. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("00020126230014com.exampl…"), b ("00020126230014com.exampl…").',
 		},
 		{
 			what: 'of paths that lead nowhere',
 			response: { id: '1', a: 5 },
-			path: 'b\nc',
+			paths: ['b', 'c'],
 			hint: 'No QR code: the response has no text at "b" or "c" (QR Code Path). Its text fields: id ("1").',
 		},
 		{
 			what: 'of a path to the address of a picture',
 			response: { id: '1', image: 'https://a.test/qr.png' },
-			path: 'image',
+			paths: ['image'],
 			hint: 'No QR code: "image" (QR Code Path) leads to the address of a picture, or to one that is no PNG, JPEG or SVG. Set the path to the text of the code, if the response has it: id ("1"), image ("https://a.test/qr.png").',
 		},
-	])('a hint says what to do: $what', ({ response, path, hint }) => {
-		expect(hintOf(response, path)).toBe(hint);
+	])('a hint says what to do: $what', ({ response, paths, hint }) => {
+		expect(hintOf(response, paths)).toBe(hint);
 	});
 
 	test.each([
@@ -115,17 +115,17 @@ describe('finding the payload in a response of unknown form', () => {
 
 	test.each(EXAMPLES)('$scheme, by its published example', ({ example }) => {
 		for (const response of [{ id: '1', data: { code: example } }, `\n ${example}\n`]) {
-			expect(findQrSource(response, '')).toStrictEqual({ text: example });
+			expect(findQrSource(response)).toStrictEqual({ text: example });
 		}
-		expect(findQrSource({ a: example, b: ` ${example}` }, 'b')).toStrictEqual({ text: example });
+		expect(findQrSource({ a: example, b: ` ${example}` }, ['b'])).toStrictEqual({ text: example });
 	});
 
 	test('an EMV code comes before another, and a code before a link', () => {
 		const [upi, link] = ['UPI (India)', 'Alipay link'].map(
 			(name) => EXAMPLES.find(({ scheme }) => scheme === name)!.example,
 		);
-		expect(findQrSource({ link, upi, code }, '')).toStrictEqual({ text: code });
-		expect(findQrSource({ link, upi }, '')).toStrictEqual({ text: upi });
+		expect(findQrSource({ link, upi, code })).toStrictEqual({ text: code });
+		expect(findQrSource({ link, upi })).toStrictEqual({ text: upi });
 	});
 
 	const svg = '<svg xmlns="http://www.w3.org/2000/svg"></svg>';
@@ -134,23 +134,23 @@ describe('finding the payload in a response of unknown form', () => {
 		{ what: 'an SVG', image: svg, mimeType: 'image/svg+xml' },
 		{ what: 'a JPEG', image: jpeg, mimeType: 'image/jpeg' },
 	])('$what of the service is given, named or not', ({ image, mimeType }) => {
-		for (const path of ['', 'image']) {
-			const source = findQrSource({ id: '1', image }, path);
+		for (const paths of [undefined, ['image']]) {
+			const source = findQrSource({ id: '1', image }, paths);
 			expect(source).toMatchObject({ image: { mimeType } });
 		}
 	});
 
 	test('of a code and its pictures the code counts, of pictures the one that is easiest to show', () => {
-		expect(findQrSource({ svg, jpeg, base64, code }, '')).toStrictEqual({ text: code });
-		expect(findQrSource({ svg, jpeg, base64 }, '')).toStrictEqual({ image: PNG });
-		expect(findQrSource({ svg, jpeg }, '')).toMatchObject({ image: { extension: 'jpg' } });
+		expect(findQrSource({ svg, jpeg, base64, code })).toStrictEqual({ text: code });
+		expect(findQrSource({ svg, jpeg, base64 })).toStrictEqual({ image: PNG });
+		expect(findQrSource({ svg, jpeg })).toMatchObject({ image: { extension: 'jpg' } });
 		expect(hintOf({ svg, other: `${svg} ` })).toContain('2 possible payloads');
 	});
 
 	test('a payment link that ends as a picture does is a payment link', () => {
 		const address = 'upi://pay?pa=shop@bank&tn=a.png';
-		for (const path of ['', 'address']) {
-			expect(findQrSource({ address }, path)).toStrictEqual({ text: address });
+		for (const paths of [undefined, ['address']]) {
+			expect(findQrSource({ address }, paths)).toStrictEqual({ text: address });
 		}
 	});
 
@@ -159,7 +159,7 @@ describe('finding the payload in a response of unknown form', () => {
 		{ what: 'a GIF in base64', image: 'R0lGODlhAQABAAAAACw=' },
 		{ what: 'the address of an image', image: 'https://api.example.com/qr/abc.png?size=300' },
 	])('$what is never drawn as a code', ({ image }) => {
-		expect(hintOf({ id: '1', image }, 'image')).toContain('leads to the address of a picture');
+		expect(hintOf({ id: '1', image }, ['image'])).toContain('leads to the address of a picture');
 		expect(hintOf({ id: '1', image })).toContain('no payload was recognized');
 	});
 
@@ -169,55 +169,60 @@ describe('finding the payload in a response of unknown form', () => {
 	test.each([
 		{
 			what: 'a text beside a code',
-			path: 'b.c',
+			paths: ['b.c'],
 			response: { a: code, b: { c: 'text' } },
 			expected: { text: 'text' },
 		},
 		{
 			what: 'a PNG in a list',
-			path: 'a.0.image',
+			paths: ['a.0.image'],
 			response: { a: [{ image: base64 }] },
 			expected: { image: PNG },
 		},
 		{
 			what: 'a link to a page with another ending',
-			path: 'link',
+			paths: ['link'],
 			response: { link },
 			expected: { text: link },
 		},
-		{ what: 'a text behind many others', path: 't2999', response: many, expected: { text: 'x' } },
+		{
+			what: 'a text behind many others',
+			paths: ['t2999'],
+			response: many,
+			expected: { text: 'x' },
+		},
 		{
 			what: 'a key with a dot',
-			path: 'b.qr.code',
+			paths: ['b.qr.code'],
 			response: { ...many, b: { 'qr.code': 'it' } },
 			expected: { text: 'it' },
 		},
 		{
 			what: 'the first of two texts',
-			path: 'a\nb',
+			paths: ['a', 'b'],
 			response: { b: 'two', a: 'one' },
 			expected: { text: 'one' },
 		},
 		{
 			what: 'the second, where the first is null',
-			path: 'a\nb',
+			paths: ['a', 'b'],
 			response: { a: null, b: 'two' },
 			expected: { text: 'two' },
 		},
 		{
 			what: 'the second, where there is no first',
-			path: 'a\nb',
+			paths: ['a', 'b'],
 			response: { b: 'two' },
 			expected: { text: 'two' },
 		},
 		{
 			what: 'a code with blanks around it',
-			path: 'a',
+			paths: ['a'],
 			response: { a: ` ${code}\n` },
 			expected: { text: code },
 		},
-	])('a path to $what decides', ({ path, response, expected }) => {
-		expect(findQrSource(response, path)).toStrictEqual(expected);
+	])('a path to $what decides', ({ paths, response, expected }) => {
+		expect(findQrSource(response, paths)).toStrictEqual(expected);
 	});
 
 	test.each([
@@ -227,7 +232,7 @@ describe('finding the payload in a response of unknown form', () => {
 		{ what: 'an empty text', response: { a: 1, b: '' } },
 		{ what: 'blanks', response: { a: 1, b: ' \n' } },
 	])('a path to $what gives a hint', ({ response }) => {
-		expect(hintOf(response, 'b')).toContain('no text at "b"');
+		expect(hintOf(response, ['b'])).toContain('no text at "b"');
 	});
 
 	/** A response that holds the code so many levels down. */
@@ -246,7 +251,7 @@ describe('finding the payload in a response of unknown form', () => {
 	test('no response, however odd, makes it throw', () => {
 		fc.assert(
 			fc.property(fc.anything(), fc.string(), (response, path) => {
-				expect(findQrSource(response, path)).toBeDefined();
+				expect(findQrSource(response, [path])).toBeDefined();
 			}),
 			{ numRuns: runs(1000) },
 		);

@@ -155,8 +155,8 @@ const REASONS: Record<Reason['is'], Reason[]> = {
 	notReadable: [{ is: 'notReadable' }],
 	notWritable: [{ is: 'notWritable' }],
 	notConfirmed: [
-		{ is: 'notConfirmed', field: 'data.status' },
-		{ is: 'notConfirmed', field: 'data.status\nstatusCode' },
+		{ is: 'notConfirmed', field: ['data.status'] },
+		{ is: 'notConfirmed', field: ['data.status', 'statusCode'] },
 	],
 	saidNo: [{ is: 'saidNo', path: 'statusCode' }],
 	saidYes: [{ is: 'saidYes', path: 'status' }],
@@ -281,7 +281,7 @@ const SENTENCES: Examples<Omit<typeof words, PartOfSentence>> = {
 			outcome: 'unknown',
 			statusCode: 200,
 			response: 'ok',
-			reason: { is: 'notConfirmed', field: 'data.status' },
+			reason: { is: 'notConfirmed', field: ['data.status'] },
 		}),
 		...UNKNOWN[kind].map((statusCode) =>
 			words.unknownInWords(wordsOf(kind), ID, {

@@ -192,7 +192,7 @@ describe('what a sandbox sends is what a credential describes', () => {
 	test("a picture's address is never drawn as a code", async () => {
 		const service = await start({ qrCodeAs: 'address' });
 		const { body } = await send(service, '/v2/pay/qrcode', BODY);
-		expect(findQrSource(body, 'qrCode')).toHaveProperty('hint');
+		expect(findQrSource(body, ['qrCode'])).toHaveProperty('hint');
 		expect((await fetch(String(body.qrCode))).headers.get('content-type')).toMatch(/svg/);
 	});
 

@@ -85,22 +85,22 @@ test('a body that cannot even be destroyed ends with the clock, as unknown', asy
 describe('what a response says counts beside its status', () => {
 	const NO: Reason = { is: 'saidNo', path: 'ok' };
 	const YES: Reason = { is: 'saidYes', path: 'ok' };
-	const UNCONFIRMED: Reason = { is: 'notConfirmed', field: 'ok' };
+	const UNCONFIRMED: Reason = { is: 'notConfirmed', field: ['ok'] };
 	/** The words of an account, by what they make of the body `{"ok":1}`. */
 	const WORDS: Record<string, ResponseWords | undefined> = {
 		nothing: undefined,
 		yes: {
-			field: 'ok',
+			field: ['ok'],
 			accepted: ['1'],
 			rejected: [],
 		},
 		no: {
-			field: 'ok',
+			field: ['ok'],
 			accepted: [],
 			rejected: ['1'],
 		},
 		'neither of its words': {
-			field: 'ok',
+			field: ['ok'],
 			accepted: ['2'],
 			rejected: [],
 		},
@@ -148,7 +148,7 @@ describe('what a response says counts beside its status', () => {
 
 	test('before secrets are taken out of it', async () => {
 		const respond = async () => ({ statusCode: 200, body: '{"status":"accepted-for-good"}' });
-		const responseWords = { field: 'status', accepted: ['accepted-for-good'], rejected: [] };
+		const responseWords = { field: ['status'], accepted: ['accepted-for-good'], rejected: [] };
 		const hide = (value: unknown) => hideSecrets(value, ['accepted-for-good']);
 		expect(await post(respond, { hide, responseWords })).toStrictEqual({
 			outcome: 'accepted',
@@ -162,7 +162,7 @@ describe('what a response says counts beside its status', () => {
 		['application/json', 'OK'],
 	])('a word for yes in a 200 that looks like nothing (%s, %s) is a yes', async (type, body) => {
 		const respond = async () => ({ statusCode: 200, body, headers: { 'content-type': type } });
-		const responseWords = { field: 'response', accepted: [body], rejected: [] };
+		const responseWords = { field: ['response'], accepted: [body], rejected: [] };
 		expect(await post(respond, { responseWords })).toStrictEqual({
 			outcome: 'accepted',
 			statusCode: 200,

@@ -8,7 +8,7 @@ import {
 } from '../../nodes/Pay/service/paths';
 
 describe('a field has one of some values', () => {
-	const match = { field: 'status', values: ['paid', '7', 'true'] };
+	const match = { field: ['status'], values: ['paid', '7', 'true'] };
 
 	test.each([
 		{ name: 'in the body', sources: [{ status: 'paid' }], expected: true },
@@ -70,13 +70,13 @@ describe('a field has one of some values', () => {
 	});
 
 	test.each([
-		{ field: 'data.status', source: { 'data[status]': 'paid' } },
-		{ field: 'data[status]', source: { data: { status: 'paid' } } },
-		{ field: 'data[Status]', source: { 'data[status]': 'paid' } },
-		{ field: 'list.0.a', source: { 'list[0][a]': 'paid' } },
-		{ field: '0.status', source: [{ status: 'paid' }] },
-		{ field: 'Data.Status', source: { data: { status: 'paid' } } },
-		{ field: 'DATA.0.status', source: { data: [{ Status: 'paid' }] } },
+		{ field: ['data.status'], source: { 'data[status]': 'paid' } },
+		{ field: ['data[status]'], source: { data: { status: 'paid' } } },
+		{ field: ['data[Status]'], source: { 'data[status]': 'paid' } },
+		{ field: ['list.0.a'], source: { 'list[0][a]': 'paid' } },
+		{ field: ['0.status'], source: [{ status: 'paid' }] },
+		{ field: ['Data.Status'], source: { data: { status: 'paid' } } },
+		{ field: ['DATA.0.status'], source: { data: [{ Status: 'paid' }] } },
 	])(
 		'$field is found in a form as in a query, however it is spelled: $source',
 		({ field, source }) => {
@@ -85,68 +85,68 @@ describe('a field has one of some values', () => {
 	);
 });
 
-test.each<{ name: string; field: string; sources: unknown[]; expected: object | undefined }>([
+test.each<{ name: string; field: string[]; sources: unknown[]; expected: object | undefined }>([
 	{
 		name: 'of the first path',
-		field: 'a\nb',
+		field: ['a', 'b'],
 		sources: [{ b: 2, a: 1 }],
 		expected: { path: 'a', value: 1 },
 	},
 	{
 		name: 'of the first path, in a later source',
-		field: 'a\nb',
+		field: ['a', 'b'],
 		sources: [{ b: 2 }, { a: 1 }],
 		expected: { path: 'a', value: 1 },
 	},
 	{
 		name: 'of a later path, where the first is null',
-		field: 'a\nb',
+		field: ['a', 'b'],
 		sources: [{ a: null, b: 2 }],
 		expected: { path: 'b', value: 2 },
 	},
 	{
 		name: 'of a later path before an object',
-		field: 'a\nb',
+		field: ['a', 'b'],
 		sources: [{ a: {}, b: false }],
 		expected: { path: 'b', value: false },
 	},
 	{
 		name: 'that is an object, the first of them',
-		field: 'a\nb',
+		field: ['a', 'b'],
 		sources: [{ a: [1], b: {} }],
 		expected: { path: 'a', value: [1] },
 	},
-	{ name: 'nowhere', field: 'a\nb', sources: [{ c: 1 }, undefined], expected: undefined },
-	{ name: 'null alone', field: 'a', sources: [{ a: null }], expected: undefined },
+	{ name: 'nowhere', field: ['a', 'b'], sources: [{ c: 1 }, undefined], expected: undefined },
+	{ name: 'null alone', field: ['a'], sources: [{ a: null }], expected: undefined },
 ])('the value $name', ({ field, sources, expected }) => {
 	expect(firstValue(field, new Sources(...sources))).toStrictEqual(expected);
 });
 
-test.each<{ field: string; sources: unknown[]; expected: string }>([
-	{ field: 'status', sources: [{}], expected: 'the field "status" is missing' },
+test.each<{ field: string[]; sources: unknown[]; expected: string }>([
+	{ field: ['status'], sources: [{}], expected: 'the field "status" is missing' },
 	{
-		field: 'status\nstate',
+		field: ['status', 'state'],
 		sources: [{}],
 		expected: 'the fields "status" and "state" are missing',
 	},
 	{
-		field: 'status\nstate',
+		field: ['status', 'state'],
 		sources: [[{}]],
 		expected: 'the fields "status" and "state" are missing',
 	},
 	{
-		field: 'status',
+		field: ['status'],
 		sources: [[], {}],
 		expected:
 			'the field "status" is missing, and the body is a list, whose entries have "[].status"',
 	},
-	{ field: 'status', sources: [{}, []], expected: 'the field "status" is missing' },
+	{ field: ['status'], sources: [{}, []], expected: 'the field "status" is missing' },
 ])('that $field is missing from $sources is said', ({ field, sources, expected }) => {
 	expect(missingInWords(field, new Sources(...sources))).toBe(expected);
 });
 
 describe('a text that holds JSON', () => {
-	const match = { field: 'data.status', values: ['paid'] };
+	const match = { field: ['data.status'], values: ['paid'] };
 
 	test.each<{ what: string; data: unknown; expected: boolean }>([
 		{ what: 'is entered', data: '{"status":"paid"}', expected: true },
@@ -175,12 +175,12 @@ describe('a text that holds JSON', () => {
 		const inner = JSON.stringify({ status: 'paid' });
 		const within = JSON.stringify({ data: inner });
 		expect(mismatchOf(match, new Sources(within))).toBeUndefined();
-		const inList = { ...match, field: 'data.0.status' };
+		const inList = { ...match, field: ['data.0.status'] };
 		expect(mismatchOf(inList, new Sources({ data: [inner] }))).toBeUndefined();
 	});
 
 	test('of a form has its own names, and no others', () => {
-		const proto = { ...match, field: 'data.__proto__.status' };
+		const proto = { ...match, field: ['data.__proto__.status'] };
 		const source = new Sources({ data: '{}' });
 		expect(mismatchOf(proto, source)).toBe('the field "data.__proto__.status" is missing');
 	});
@@ -213,12 +213,12 @@ test.each<{ value: unknown; expected: boolean }>([
 	{ value: ' {} ', expected: false },
 ])('that $value says something: $expected', ({ value, expected }) => {
 	expect(isThere(value)).toBe(expected);
-	const why = mismatchOf({ field: 'a', values: ['*'] }, new Sources({ a: value }));
+	const why = mismatchOf({ field: ['a'], values: ['*'] }, new Sources({ a: value }));
 	expect(why === undefined).toBe(expected);
 });
 
 test('of a field that has nothing, a log says that it is empty', () => {
-	const match = { field: 'a', values: ['*'] };
+	const match = { field: ['a'], values: ['*'] };
 	expect(mismatchOf(match, new Sources({ a: '' }))).toBe('the field "a" is empty');
 });
 
@@ -226,9 +226,9 @@ test('a header is read by its name in any case, and only as one', () => {
 	const shown = { body: {}, query: {}, headers: { 'x-event': 'paid' } };
 	const sources = () => new Sources({}, {}, shown, { postback: shown });
 	for (const field of ['headers.x-event', 'Headers.X-Event', 'postback.headers.x-event']) {
-		expect(mismatchOf({ field, values: ['paid'] }, sources())).toBeUndefined();
+		expect(mismatchOf({ field: [field], values: ['paid'] }, sources())).toBeUndefined();
 	}
-	expect(mismatchOf({ field: 'x-event', values: ['paid'] }, sources())).toBeDefined();
+	expect(mismatchOf({ field: ['x-event'], values: ['paid'] }, sources())).toBeDefined();
 });
 
 test('the entries of a list are those of the first part that has it', () => {

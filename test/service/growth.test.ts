@@ -17,7 +17,7 @@ async function timeOf(body: string): Promise<number> {
 		proxyPageIn(body);
 		redact({ body }, ['a secret token'], /WyJ[\w-]+/g);
 		findQrSource({ body });
-		findQrSource({ body }, 'body');
+		findQrSource({ body }, ['body']);
 	});
 }
 
@@ -58,17 +58,17 @@ test.each<{ name: string; body: (size: number) => string }>([
 // Squared, a list of 50,000 took minutes.
 test('a list of charges beside one of refunds takes time that grows with their length', async () => {
 	const words = {
-		field: 'pix[].status',
+		field: ['pix[].status'],
 		paid: ['paid'],
 		failed: [],
 		required: [
 			{ path: 'pix[].live', value: 'true' },
 			{ path: 'currency', value: 'EUR' },
 		],
-		refundField: 'refunds[].id\nrefund\npix[].parts[].status',
+		refundField: ['refunds[].id', 'refund', 'pix[].parts[].status'],
 		refunded: ['done'],
-		amountField: 'pix[].valor',
-		idField: 'pix[].txid',
+		amountField: ['pix[].valor'],
+		idField: ['pix[].txid'],
 	};
 	const time = async (size: number) => {
 		const parts = [{ status: 'refused' }];

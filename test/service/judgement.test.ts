@@ -1,7 +1,7 @@
 import { judge, type ResponseWords } from '../../nodes/Pay/service/client';
 
 const WORDS: ResponseWords = {
-	field: 'data.result\nresult',
+	field: ['data.result', 'result'],
 	accepted: ['done', 'true'],
 	rejected: ['no funds'],
 };
@@ -29,7 +29,7 @@ test.each<{ name: string; words?: Partial<ResponseWords>; response: unknown; exp
 	},
 	{
 		name: 'a word under a path as the output shows it',
-		words: { field: 'response.ok' },
+		words: { field: ['response.ok'] },
 		response: { ok: true },
 		expected: { means: 'confirmed', reason: { is: 'saidYes', path: 'response.ok' } },
 	},

@@ -8,12 +8,12 @@ const stateIn = (words: StatusWords, proven: Proven, ...bodies: unknown[]) =>
 
 describe('what a postback says, and why that is not "paid"', () => {
 	const words: StatusWords = {
-		field: 'status\nstatusCode.statusId',
+		field: ['status', 'statusCode.statusId'],
 		paid: ['paid', '1'],
 		failed: ['3'],
-		refundField: 'refunds\nreturned',
-		amountField: 'amount\nvalue.total',
-		idField: 'id\norder',
+		refundField: ['refunds', 'returned'],
+		amountField: ['amount', 'value.total'],
+		idField: ['id', 'order'],
 	};
 	const PROVEN = { external_id: 'order-7', amount: 49.9 };
 	const PAID = { status: 'paid', amount: 49.9, order: ' order-7 ' };
@@ -129,8 +129,8 @@ describe('what a postback says, and why that is not "paid"', () => {
 
 	test('is paid without an Amount Field, and of what has no amount; not where nothing is proven', () => {
 		const body = { status: 'paid', amount: 1 };
-		const plain = { field: 'status', paid: ['paid'], failed: [] };
-		const amount = { ...plain, amountField: 'amount' };
+		const plain = { field: ['status'], paid: ['paid'], failed: [] };
+		const amount = { ...plain, amountField: ['amount'] };
 		expect(stateIn(plain, null, body)).toBe('paid');
 		expect(stateIn(amount, { external_id: 'a' }, body)).toBe('paid');
 		expect(stateIn(amount, null, body)).toBe('otherAmount');
@@ -146,22 +146,22 @@ test.each<{ body: object; state: string }>([
 	{ body: { status: 'paid', refunds: [], back: '0.00' }, state: 'paid' },
 ])('money that went back counts before any word: $body is $state', ({ body, state }) => {
 	const words = {
-		field: 'status',
+		field: ['status'],
 		paid: ['paid'],
 		failed: ['failed'],
-		refundField: 'refunds\nback',
+		refundField: ['refunds', 'back'],
 	};
 	expect(stateIn(words, null, body)).toBe(state);
 });
 
 /** All that an account may say of a list. */
 const LIST_WORDS: StatusWords = {
-	field: 'pix[].status',
+	field: ['pix[].status'],
 	paid: ['paid'],
 	failed: ['failed'],
-	refundField: 'pix[].refunds',
-	amountField: 'pix[].valor',
-	idField: 'pix[].txid',
+	refundField: ['pix[].refunds'],
+	amountField: ['pix[].valor'],
+	idField: ['pix[].txid'],
 };
 
 describe('a list of charges', () => {
@@ -214,7 +214,7 @@ describe('a list of charges', () => {
 		expect(stateOf(words, PROVEN, new Sources({ pix }))).toStrictEqual({
 			state: 'other',
 			reason: 'no entry of the list is about this charge or payment',
-			isDisregarded: true,
+			disregardedFor: 'otherId',
 		});
 	});
 
@@ -229,7 +229,7 @@ describe('a list of charges', () => {
 		{ what: 'no identifier, of one alone', own: withoutId, pix: [OTHER], state: 'paid' },
 		{
 			what: 'the identifier, of several entries',
-			own: { ...words, idField: 'id' },
+			own: { ...words, idField: ['id'] },
 			pix: [PAID, PAID],
 			state: 'other',
 			reason:
@@ -237,26 +237,26 @@ describe('a list of charges', () => {
 		},
 		{
 			what: 'the identifier, of one alone',
-			own: { ...words, idField: 'id' },
+			own: { ...words, idField: ['id'] },
 			pix: [entry('x', 'paid', '10.00')],
 			state: 'paid',
 		},
 		{
 			what: 'the amount, of several entries',
-			own: { ...words, amountField: 'total' },
+			own: { ...words, amountField: ['total'] },
 			pix: [entry('a', 'paid', '0.01'), OTHER],
 			state: 'otherAmount',
 			reason: 'the field "total" is missing',
 		},
 		{
 			what: 'the amount, of one alone',
-			own: { ...words, amountField: 'total' },
+			own: { ...words, amountField: ['total'] },
 			pix: [entry('a', 'paid', '0.01')],
 			state: 'paid',
 		},
 		{
 			what: 'the word, of several entries',
-			own: { ...words, field: 'event' },
+			own: { ...words, field: ['event'] },
 			pix: [entry('a', '', '10.00'), entry('b', '', '0.01')],
 			state: 'paid',
 		},
@@ -268,38 +268,38 @@ describe('a list of charges', () => {
 	test('that is the whole body, and one that is named as the panel shows it', () => {
 		const list = [entry('b', 'pending', '1'), entry('a', 'paid', '10')];
 		const through = (before: string): StatusWords => ({
-			field: `${before}[].status`,
+			field: [`${before}[].status`],
 			paid: ['paid'],
 			failed: [],
-			amountField: `${before}[].valor`,
-			idField: `${before}[].txid`,
+			amountField: [`${before}[].valor`],
+			idField: [`${before}[].txid`],
 		});
 		const shown = { body: list };
 		const sources = () => new Sources(list, {}, shown, { postback: shown });
 		expect(stateOf(through(''), PROVEN, sources())).toStrictEqual({ state: 'paid' });
 		expect(stateOf(through('body'), PROVEN, sources())).toStrictEqual({ state: 'paid' });
-		const mixed = { ...through('postback.body'), idField: '[].txid' };
+		const mixed = { ...through('postback.body'), idField: ['[].txid'] };
 		expect(stateOf(mixed, PROVEN, sources())).toStrictEqual({ state: 'paid' });
 	});
 
 	test('beside one of refunds is refunded, whichever entry that is about', () => {
-		const beside = { ...words, refundField: 'refunds[].id' };
+		const beside = { ...words, refundField: ['refunds[].id'] };
 		const pix = [entry('a', 'paid', '10.00'), entry('b', 'paid', '10.00')];
 		expect(stateIn(beside, PROVEN, { pix, refunds: [{ id: '' }, { id: 'r-1' }] })).toBe('refunded');
 		expect(stateIn(beside, PROVEN, { pix: [pix[0]], refunds: [{ id: 'r-1' }] })).toBe('refunded');
 		expect(stateIn(beside, PROVEN, { pix, refunds: [] })).toBe('paid');
-		const plain = { field: 'status', paid: ['paid'], failed: [], refundField: 'refunds[].id' };
+		const plain = { field: ['status'], paid: ['paid'], failed: [], refundField: ['refunds[].id'] };
 		const body = { status: 'paid', refunds: [{ id: 1 }, { id: 2 }] };
 		expect(stateIn(plain, null, body)).toBe('refunded');
 	});
 
 	test('of two lists the one counts that has the charge', () => {
 		const both: StatusWords = {
-			field: 'charges[].status\npayouts[].state',
+			field: ['charges[].status', 'payouts[].state'],
 			paid: ['paid'],
 			failed: [],
-			amountField: 'charges[].amount\npayouts[].amount',
-			idField: 'charges[].id\npayouts[].id',
+			amountField: ['charges[].amount', 'payouts[].amount'],
+			idField: ['charges[].id', 'payouts[].id'],
 		};
 		const body = {
 			charges: [{ id: 'x', status: 'paid', amount: 1 }],
@@ -312,10 +312,10 @@ describe('a list of charges', () => {
 
 test('what an entry says of itself goes before what is said of all of them', () => {
 	const words: StatusWords = {
-		field: 'status\npix[].status',
+		field: ['status', 'pix[].status'],
 		paid: ['paid'],
 		failed: [],
-		idField: 'pix[].txid',
+		idField: ['pix[].txid'],
 	};
 	const pending = { txid: 'a', status: 'pending' };
 	const paid = { txid: 'b', status: 'paid' };
@@ -326,10 +326,10 @@ test('what an entry says of itself goes before what is said of all of them', () 
 
 describe('names of every object', () => {
 	const words = {
-		field: 'constructor.name',
+		field: ['constructor.name'],
 		paid: ['Object'],
 		failed: [],
-		refundField: '__proto__',
+		refundField: ['__proto__'],
 	};
 	test('are no fields of a postback', () => {
 		expect(stateIn(words, null, {})).toBe('other');
@@ -344,12 +344,12 @@ describe('names of every object', () => {
 
 describe('what a postback claims by itself', () => {
 	const words: StatusWords = {
-		field: 'pix[].status\nstatus',
+		field: ['pix[].status', 'status'],
 		paid: ['paid'],
 		failed: ['failed'],
-		amountField: 'pix[].cents\ncents',
+		amountField: ['pix[].cents', 'cents'],
 		amountUnit: 'hundredths',
-		idField: 'pix[].txid\ntxid',
+		idField: ['pix[].txid', 'txid'],
 	};
 
 	test.each<{ what: string; body: object; claims: unknown[] }>([
@@ -406,7 +406,7 @@ describe('what a postback claims by itself', () => {
 	});
 
 	test('where no field is compared', () => {
-		const plain = { field: 'status', paid: ['paid'], failed: [] };
+		const plain = { field: ['status'], paid: ['paid'], failed: [] };
 		const claims = [{ claimed: {}, verdict: { state: 'paid' } }];
 		expect(claimsOf(plain, new Sources({ status: 'paid' }))).toStrictEqual(claims);
 	});

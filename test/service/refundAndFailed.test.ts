@@ -6,10 +6,10 @@ const judged = (words: StatusWords, body: unknown) => stateOf(words, PROVEN, new
 
 describe('a refund', () => {
 	const refundOf = (refundField: string, ...refunded: string[]): StatusWords => ({
-		field: 'status',
+		field: ['status'],
 		paid: ['paid'],
 		failed: [],
-		refundField,
+		refundField: refundField.split('\n'),
 		refunded,
 	});
 
@@ -81,13 +81,13 @@ describe('a refund', () => {
 
 	describe('in a list inside the entry', () => {
 		const words: StatusWords = {
-			field: 'pix[].endToEndId',
+			field: ['pix[].endToEndId'],
 			paid: ['*'],
 			failed: [],
-			refundField: 'pix[].devolucoes[].status',
+			refundField: ['pix[].devolucoes[].status'],
 			refunded: ['DEVOLVIDO'],
-			amountField: 'pix[].valor',
-			idField: 'pix[].txid',
+			amountField: ['pix[].valor'],
+			idField: ['pix[].txid'],
 		};
 		const entry = (txid: string, devolucoes: unknown) => ({
 			endToEndId: 'E1',
@@ -133,7 +133,7 @@ describe('a refund', () => {
 });
 
 describe('* in Failed Values', () => {
-	const CODES: StatusWords = { field: 'ResultCode', paid: ['0'], failed: ['1', '*'] };
+	const CODES: StatusWords = { field: ['ResultCode'], paid: ['0'], failed: ['1', '*'] };
 
 	test.each<{ value: unknown; state: string }>([
 		{ value: 0, state: 'paid' },
@@ -154,7 +154,7 @@ describe('* in Failed Values', () => {
 	});
 
 	test('takes 0 too, where that is not the word for paid', () => {
-		expect(judged({ field: 's', paid: ['1'], failed: ['*'] }, { s: 0 }).state).toBe('failed');
+		expect(judged({ field: ['s'], paid: ['1'], failed: ['*'] }, { s: 0 }).state).toBe('failed');
 	});
 
 	test('is named in the reason', () => {
@@ -169,7 +169,7 @@ describe('* in Failed Values', () => {
 	test('says nothing of another charge, nor of what lacks a required value', () => {
 		const words: StatusWords = {
 			...CODES,
-			idField: 'id',
+			idField: ['id'],
 			required: [{ path: 'live', value: '1' }],
 		};
 		expect(judged(words, { ResultCode: 7, id: 'b', live: 1 }).state).toBe('other');

@@ -1,7 +1,7 @@
-import { judgePostback, whyNotAwaited } from '../../nodes/Pay/postback/match';
+import { whyNotAwaited } from '../../nodes/Pay/postback/match';
 import { Sources } from '../../nodes/Pay/service/paths';
 import { claimsOf, stateOf, type StatusWords } from '../../nodes/Pay/service/state';
-import { postbackOf } from '../postback/postbackOf';
+import { judgedPostback, postbackOf } from '../postback/postbackOf';
 
 /* Values that a postback must have beside its status: whatever that says, without them it is "other". */
 
@@ -10,16 +10,16 @@ const judged = (words: StatusWords, ...bodies: unknown[]) =>
 	stateOf(words, PROVEN, new Sources(...bodies));
 
 const WORDS: StatusWords = {
-	field: 'event',
+	field: ['event'],
 	paid: ['AUTHORISATION'],
 	failed: ['CANCELLED'],
 	required: [
 		{ path: 'success', value: 'true' },
 		{ path: 'livemode', value: 'TRUE' },
 	],
-	refundField: 'refund',
-	amountField: 'amount',
-	idField: 'id',
+	refundField: ['refund'],
+	amountField: ['amount'],
+	idField: ['id'],
 };
 const PAID = { event: 'AUTHORISATION', success: 'true', livemode: true, amount: '10', id: 'a' };
 
@@ -102,24 +102,24 @@ test('of the body, not of what anybody can add to the query, once the service si
 	const { success: _, ...without } = PAID;
 	const query = { success: 'true' };
 	const signed = postbackOf(without, { query, isSignedByService: true });
-	expect(judgePostback(signed, PROVEN, WORDS).verdict?.state).toBe('other');
+	expect(judgedPostback(signed, PROVEN, WORDS).verdict?.state).toBe('other');
 	// Where nobody signs, whoever has the address can add to the body as well.
-	expect(judgePostback(postbackOf(without, { query }), PROVEN, WORDS).verdict?.state).toBe('paid');
+	expect(judgedPostback(postbackOf(without, { query }), PROVEN, WORDS).verdict?.state).toBe('paid');
 	// What the body says counts before the query.
 	const both = postbackOf({ ...PAID, success: 'false' }, { query });
-	expect(judgePostback(both, PROVEN, WORDS).verdict?.state).toBe('other');
+	expect(judgedPostback(both, PROVEN, WORDS).verdict?.state).toBe('other');
 });
 
 const IN_LIST: StatusWords = {
-	field: 'items[].event',
+	field: ['items[].event'],
 	paid: ['AUTHORISATION'],
 	failed: ['CANCELLED'],
 	required: [
 		{ path: 'items[].success', value: 'true' },
 		{ path: 'live', value: 'true' },
 	],
-	amountField: 'items[].amount',
-	idField: 'items[].id',
+	amountField: ['items[].amount'],
+	idField: ['items[].id'],
 };
 
 describe('of a list', () => {
@@ -184,11 +184,11 @@ describe('of a list', () => {
 
 	test('of two lists, the entry of the one has nothing of the other', () => {
 		const both: StatusWords = {
-			field: 'charges[].status\npayouts[].status',
+			field: ['charges[].status', 'payouts[].status'],
 			paid: ['paid'],
 			failed: [],
 			required: [{ path: 'charges[].live', value: 'true' }],
-			idField: 'charges[].id\npayouts[].id',
+			idField: ['charges[].id', 'payouts[].id'],
 		};
 		const charges = [{ id: 'x', status: 'paid', live: true }];
 		const payouts = [{ id: 'a', status: 'paid' }];
@@ -198,12 +198,15 @@ describe('of a list', () => {
 
 describe('no condition goes on with what lacks one', () => {
 	const whyNot = (words: StatusWords, body: unknown, field: string, value: string) =>
-		whyNotAwaited({ field, values: [value] }, judgePostback(postbackOf(body), PROVEN, words));
+		whyNotAwaited(
+			{ field: [field], values: [value] },
+			judgedPostback(postbackOf(body), PROVEN, words),
+		);
 
 	test.each(['paid', 'paidOrFailed'])('When %s', (condition) => {
 		const states = condition === 'paid' ? (['paid'] as const) : (['paid', 'failed'] as const);
 		for (const event of ['AUTHORISATION', 'CANCELLED']) {
-			const refused = judgePostback(
+			const refused = judgedPostback(
 				postbackOf({ ...PAID, event, success: 'false' }),
 				PROVEN,
 				WORDS,
@@ -284,11 +287,11 @@ describe('no condition goes on with what lacks one', () => {
 
 describe('a currency in the text of the amount', () => {
 	const words = (currency: string, path = 'data.currency'): StatusWords => ({
-		field: 'status',
+		field: ['status'],
 		paid: ['paid'],
 		failed: [],
 		required: [{ path, value: currency }],
-		amountField: 'amount',
+		amountField: ['amount'],
 	});
 	const body = (amount: unknown, currency: string) => ({
 		status: 'paid',

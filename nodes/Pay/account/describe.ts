@@ -10,15 +10,15 @@ import {
 } from '../fields/paths';
 import { AMOUNT_UNITS } from '../service/amounts';
 import type { ResponseWords } from '../service/client';
-import { ANYTHING, listsOf, normalPath } from '../service/paths';
+import { ANYTHING, listsOf, normalPath, type Paths } from '../service/paths';
 import type { RequiredValue, StatusWords } from '../service/state';
 import { credentialField, fieldInCredential, readChosen, wrongInCredential } from './label';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
 export interface ServiceDescription {
 	responseWords?: ResponseWords;
-	/** Where a response holds the QR code's text, if that is not known by its own form: paths, one a line. */
-	qrCodePath?: string;
+	/** Where a response holds the QR code's text, if that is not known by its own form. */
+	qrCodePath?: Paths;
 	statusWords?: StatusWords;
 }
 
@@ -61,16 +61,18 @@ const STATUS: WordFields = {
 const enteredWords = (fields: DescriptionFields, { yes, no }: WordFields) =>
 	[fields[yes], fields[no]].flat();
 
-/** Reads the paths of a field of a response, "" where nothing was entered. */
-function readPathsOfResponse(fields: DescriptionFields, name: FieldName): string {
-	return readPaths(fields[name], fieldInCredential(name));
+/** Reads the paths of a field, undefined where nothing was entered. */
+function readField(
+	fields: DescriptionFields,
+	name: FieldName,
+	rules?: PathRules,
+): Paths | undefined {
+	const paths = readPaths(fields[name], fieldInCredential(name), rules);
+	return paths.length === 0 ? undefined : paths;
 }
 
-/** Reads the paths of a field of a postback, undefined where nothing was entered. */
-function readPathsOfPostback(fields: DescriptionFields, name: FieldName): string | undefined {
-	const rules = { mayHaveLists: true, mayHaveListsInside: name === 'refundField' };
-	return readPaths(fields[name], fieldInCredential(name), rules) || undefined;
-}
+const readFieldOfPostback = (fields: DescriptionFields, name: FieldName) =>
+	readField(fields, name, { mayHaveLists: true, mayHaveListsInside: name === 'refundField' });
 
 /** Refuses a word that stands in both lists: it would mean yes and no. */
 function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: WordFields): void {
@@ -98,7 +100,7 @@ function readWords(
 	fields: DescriptionFields,
 	names: WordFields,
 	rules?: PathRules,
-): { field: string; yes: string[]; no: string[] } | undefined {
+): { field: Paths; yes: string[]; no: string[] } | undefined {
 	const paths = fields[names.field];
 	const words = enteredWords(fields, names);
 	if (isUnset(paths, words)) return undefined;
@@ -121,9 +123,8 @@ function namesOneEntry(path: string, list: string): boolean {
 
 /** Refuses a required value that nothing says which entry of a list it is about. */
 function refuseOtherLists(required: RequiredValue[], status: StatusWords): void {
-	const lists = [status.field, status.amountField, status.idField].flatMap((field) => {
-		return listsOf(field ?? '');
-	});
+	const { field, amountField = [], idField = [] } = status;
+	const lists = listsOf([...field, ...amountField, ...idField]);
 	for (const { path } of required) {
 		if (lists.some((list) => namesOneEntry(path, list))) {
 			throw wrongInCredential(
@@ -132,7 +133,7 @@ function refuseOtherLists(required: RequiredValue[], status: StatusWords): void 
 				'Write [] in place of the number.',
 			);
 		}
-		const [list] = listsOf(path);
+		const [list] = listsOf([path]);
 		if (list === undefined || lists.includes(list)) continue;
 		throw wrongInCredential(
 			'requiredValues',
@@ -164,7 +165,7 @@ const BESIDE_STATUS = ['refundField', 'amountField', 'idField'] as const;
 /** Refuses a field that says by itself nothing of what was paid. */
 function refuseWithoutStatus(fields: DescriptionFields): void {
 	let name: FieldName | undefined = BESIDE_STATUS.find((field) => {
-		return readPathsOfPostback(fields, field) !== undefined;
+		return readFieldOfPostback(fields, field) !== undefined;
 	});
 	if (readRequired(fields).length > 0) name = 'requiredValues';
 	if (name === undefined) return;
@@ -177,7 +178,7 @@ function refuseWithoutStatus(fields: DescriptionFields): void {
 
 function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	const words = readWords(fields, STATUS, { mayHaveLists: true });
-	const refundField = readPathsOfPostback(fields, 'refundField');
+	const refundField = readFieldOfPostback(fields, 'refundField');
 	if (refundField === undefined) refuseWithoutRefundField(fields);
 	if (words === undefined) {
 		refuseWithoutStatus(fields);
@@ -189,8 +190,8 @@ function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 		failed: words.no,
 	};
 	const refunded = readRefunded(fields);
-	const amountField = readPathsOfPostback(fields, 'amountField');
-	const idField = readPathsOfPostback(fields, 'idField');
+	const amountField = readFieldOfPostback(fields, 'amountField');
+	const idField = readFieldOfPostback(fields, 'idField');
 	if (refundField !== undefined) status.refundField = refundField;
 	if (refunded !== undefined) status.refunded = refunded;
 	if (amountField !== undefined) {
@@ -223,7 +224,7 @@ export function readDescription(
 	if (!readSwitch(describeService, fieldInCredential('describeService'))) return {};
 	return {
 		responseWords: readResponseWords(fields),
-		qrCodePath: readPathsOfResponse(fields, 'qrCodePath') || undefined,
+		qrCodePath: readField(fields, 'qrCodePath'),
 		statusWords: readStatusWords(fields),
 	};
 }

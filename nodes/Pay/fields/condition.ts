@@ -13,7 +13,7 @@ const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 export type PostbackMatch = { states: readonly State[] } | FieldMatch;
 
 /** Which postbacks a workflow goes on with, as a person chose it. */
-type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
+export type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
 
 /** What each condition goes on with. Money that went back, or came as another amount, needs somebody. */
 const STATES_OF_CONDITIONS: Record<'paid' | 'paidOrFailed', State[]> = {

@@ -1,4 +1,4 @@
-import { EACH, type FieldMatch, isOneOf, isScalar, normalPath } from '../service/paths';
+import { EACH, type FieldMatch, isOneOf, isScalar, normalPath, type Paths } from '../service/paths';
 import type { RequiredValue } from '../service/state';
 import { type NamedField, wrongField } from './label';
 import { refuseTypedExpression } from './text';
@@ -56,16 +56,13 @@ const ADVICE = {
 	list: '[] stands behind the name of a list whose entries are looked at, as in pix[].status: once, and only in fields of a postback; in the Refund Field twice. A number names one entry, as in pix.0.status.',
 };
 
-/**
- * Reads the paths that a person entered, one a line. Throws an InputError.
- * @returns them as {@link FieldMatch} has them; none as an empty text
- */
+/** Reads the paths that a person entered, one a line; none where nothing was entered. Throws an InputError. */
 export function readPaths(
 	entered: unknown,
 	field: NamedField,
 	rules: PathRules = { mayHaveLists: false },
-): string {
-	if (isBlank(entered)) return '';
+): Paths {
+	if (isBlank(entered)) return [];
 	if (typeof entered !== 'string') {
 		throw wrongField(field, 'must be text', 'Enter one path a line.');
 	}
@@ -84,7 +81,7 @@ export function readPaths(
 		}
 		paths.push(path);
 	}
-	return paths.join('\n');
+	return paths;
 }
 
 /** Reads values that a person entered; spaces around them count for nothing. Throws an InputError. */

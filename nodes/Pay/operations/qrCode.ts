@@ -18,6 +18,7 @@ import { amountInCode, amountTextIn, findQrSource } from '../qr/code';
 import { type Image, imageFileName, qrPng } from '../qr/image';
 import type { Finish } from '../run/item';
 import { joinSentences, otherAmountInCode, unreadableAmountInCode } from '../run/words';
+import type { Paths } from '../service/paths';
 import { defineOperation } from './operation';
 
 const binaryPropertyField: INodeProperties = {
@@ -130,9 +131,8 @@ function addCode(item: INodeExecutionData, text: string): string | undefined {
  * Adds what an accepted response holds for the customer: the text to copy, and the image if it is
  * wanted. The charge exists already, so whatever is wrong with the image is a hint.
  * @param property the binary field of the image; undefined where none is wanted
- * @param qrCodePath as in the account: paths, one a line
  */
-function finishWith(property: string | undefined, qrCodePath: string | undefined): Finish {
+function finishWith(property: string | undefined, qrCodePath: Paths | undefined): Finish {
 	const addCodeAndImage: Finish = async (item, prepareBinaryData) => {
 		const source = findQrSource(item.json.response, qrCodePath);
 		// Said even if no image is wanted: without a code there is nothing to copy either.

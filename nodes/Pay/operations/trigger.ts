@@ -39,9 +39,16 @@ import {
 import { wrongField } from '../fields/label';
 import { isBodyUnread, BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { beginPublication, endPublication } from '../n8n1/publication';
-import { claimsIn, type JudgedPostback, toPostbackItems, whyNotAwaited } from '../postback/match';
+import {
+	judgeClaims,
+	type JudgedPostback,
+	judgePostback,
+	toPostbackItems,
+	whyNotAwaited,
+} from '../postback/match';
 import { verify } from '../postback/proof';
 import { claimStarts } from '../postback/repeats';
+import { pathOf } from '../postback/target';
 import {
 	challengeField,
 	challengeOfProven,
@@ -93,6 +100,39 @@ const authenticationField: INodeProperties = {
 	],
 	default: 'signedUrl',
 	description: 'How to tell genuine postbacks from forged ones',
+};
+
+const KINDS = ['both', 'qrCode', 'payment'] as const;
+
+/** Which of the two the workflow is for. */
+type About = (typeof KINDS)[number];
+
+const aboutField: INodeProperties = {
+	displayName: 'About',
+	name: 'about',
+	type: 'options',
+	noDataExpression: true,
+	options: [
+		{
+			name: 'QR Codes and Payments',
+			value: 'both',
+			description: 'Start on postbacks about both',
+		},
+		{
+			name: 'QR Codes',
+			value: 'qrCode',
+			description: 'Start only on postbacks about QR codes: money that comes in',
+		},
+		{
+			name: 'Payments',
+			value: 'payment',
+			description: 'Start only on postbacks about payments: money that goes out',
+		},
+	],
+	default: 'both',
+	displayOptions: { show: { authentication: ['signedUrl'] } },
+	description:
+		'What the postbacks are about that start the workflow. The signed URL says it. The others get a response too, and start nothing.',
 };
 
 const respondField: INodeProperties = {
@@ -181,6 +221,7 @@ const triggerFields: INodeProperties[] = [
 		default: '',
 		displayOptions: { show: { authentication: ['sender'] } },
 	},
+	aboutField,
 	...conditionFields(startCondition),
 	{
 		displayName:
@@ -212,19 +253,27 @@ const triggerFields: INodeProperties[] = [
 ];
 
 /**
- * Reads the field Authentication. Throws an InputError, for any expression too: n8n resolves it for each
- * request, so who sends a request could choose "none".
+ * Reads a field that only a person may choose. Throws an InputError, for any expression too: n8n resolves it for
+ * each request, so who sends a request could choose "none" as Authentication.
  */
-export function readAuthentication(typed: unknown, value: unknown): Authentication {
+function readChosen<Choice extends string>(
+	typed: unknown,
+	value: unknown,
+	field: INodeProperties,
+	choices: readonly Choice[],
+): Choice {
 	if (isExpression(typed)) {
 		throw wrongField(
-			authenticationField,
+			field,
 			'is an expression, so a request could choose it',
 			'Choose it from the list, without an expression.',
 		);
 	}
-	return readChoice(value, authenticationField, AUTHENTICATIONS);
+	return readChoice(value, field, choices);
 }
+
+export const readAuthentication = (typed: unknown, value: unknown): Authentication =>
+	readChosen(typed, value, authenticationField, AUTHENTICATIONS);
 
 /** Refuses a time to respond that n8n does not know. Throws an InputError. */
 export function refuseWrongTime(options: unknown): void {
@@ -251,6 +300,7 @@ const NO_SENDER =
 /** What a trigger checks postbacks with. */
 interface TriggerSettings {
 	authentication: Authentication;
+	about: About;
 	/** What makes proofs in URLs; "" where the credential has none, or the trigger has no credential. */
 	secret: string;
 	/** All whose proofs are taken: the previous one too, while it is being replaced. */
@@ -322,8 +372,14 @@ async function readSettings(context: IHookFunctions | IWebhookFunctions): Promis
 	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
 	const match = matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]);
 	refuseUnsignedMatch(match, sender);
+	// n8n gives no value of a field that the form hides: without the proof nothing says the kind.
+	const about =
+		authentication === 'signedUrl'
+			? readChosen(parameters.about, context.getNodeParameter('about', 'both'), aboutField, KINDS)
+			: 'both';
 	return {
 		authentication,
+		about,
 		secret: current,
 		acceptedSecrets: accepted,
 		sender,
@@ -387,48 +443,52 @@ export async function publish(context: IHookFunctions): Promise<void> {
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
 const BODY_TIME = 60_000;
 
-/** Each entry becomes an item with the whole body, which nodes behind the trigger copy. */
-const MOST_ENTRIES = 1000;
-
 /**
  * Takes a call to the trigger's address. Throws where the trigger or its credential cannot be read, or lacks
  * what the trigger checks with. That is not the sender's fault, and the service sends again after a 500. The
  * log says why, the response does not.
  */
 export async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { authentication, acceptedSecrets, sender, statusWords, match, challenge } =
+	const { authentication, about, acceptedSecrets, sender, statusWords, match, challenge } =
 		await readSettings(context);
 	const query = context.getQueryData() as Record<string, unknown>;
 	const taken = await take(context, verify(query, acceptedSecrets), {
 		needsProof: authentication === 'signedUrl',
 		bodyTime: BODY_TIME,
 		sender,
-		urlGivenOut: urlGivenOut(context),
+		path: pathOf(urlGivenOut(context)),
 		statusWords,
+		match,
 		challenge,
 	});
 	if ('noWebhookResponse' in taken) return taken;
 	// Where only the sender is known, each claim of the postback is judged by itself.
 	const isClaimed = authentication === 'sender' && taken.reference === null;
-	const { claims, faults } = isClaimed ? claimsIn(taken) : { claims: [taken], faults: [] };
-	if (claims.length > MOST_ENTRIES) {
-		return refusePostback(context, 413, 'The list has too many entries');
-	}
+	const { claims, faults } = isClaimed
+		? judgeClaims(taken, statusWords)
+		: { claims: [judgePostback(taken, statusWords)], faults: [] };
 	const awaited: JudgedPostback[] = [];
 	const reasons = new Set(faults);
 	for (const claim of claims) {
-		const mismatch = whyNotAwaited(match, claim);
+		const mismatch = whyOtherKind(about, claim) ?? whyNotAwaited(match, claim);
 		if (mismatch === undefined) awaited.push(claim);
 		else reasons.add(mismatch);
 	}
 	for (const reason of reasons) logNotAwaited(context, reason, taken);
-	const items = await toPostbackItems(context, awaited);
+	const items = toPostbackItems(awaited);
 	const [firstReason] = reasons;
 	const webhookResponse =
 		challengeOfProven(context, challenge, taken.sources) ??
 		responseText(context, items.length === 0 ? notStartedBecause(firstReason) : undefined);
 	if (items.length === 0) return { webhookResponse };
 	return startWith(context, items, webhookResponse);
+}
+
+/** Why the workflow is not for what a proof says that a postback is about, in words; undefined where it is. */
+function whyOtherKind(about: About, { reference }: JudgedPostback): string | undefined {
+	if (about === 'both' || reference?.kind === about) return undefined;
+	const wanted = about === 'qrCode' ? 'QR Codes' : 'Payments';
+	return `it is about another kind, and the trigger has About set to ${wanted}`;
 }
 
 /** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */

@@ -13,35 +13,18 @@ import { credentialOfWait } from '../account/credentials';
 import { readSenderRuleOfWait, refuseUnsignedMatch, type SenderRule } from '../account/sender';
 import { InputError } from '../base/inputError';
 import { logWarning } from '../base/log';
-import {
-	conditionFields,
-	matchOf,
-	type PostbackMatch,
-	readCondition,
-	refuseMisplacedCondition,
-	resumeCondition,
-} from '../fields/condition';
-import { type ReadParameter, showFor } from '../fields/expressions';
-import { readWaitLimit, waitLimitFields } from '../fields/options';
-import { AWAITED_ID, readExternalId } from '../fields/text';
-import { toPostbackItem, whyNotAwaited } from '../postback/match';
+import { matchOf, type PostbackMatch, resumeCondition } from '../fields/condition';
+import { showFor } from '../fields/expressions';
+import { judgePostback, toPostbackItem, whyNotAwaited } from '../postback/match';
 import { POSTBACK_METHODS } from '../postback/postback';
 import { hashOfRandomProof, type Reference } from '../postback/proof';
+import { logNotAwaited, refusePostback, RESPONSE_CODE, responseText, take } from '../postback/take';
+import { pathOf, RESUME_SEGMENT, withResumeSegment } from '../postback/target';
+import { readWait, waitFields } from '../postback/waitFields';
 import {
-	logNotAwaited,
-	refusePostback,
-	refuseWrongResponseOfWait,
-	RESPONSE_CODE,
-	responseOfWaitField,
-	responseText,
-	take,
-} from '../postback/take';
-import { RESUME_SEGMENT, withResumeSegment } from '../postback/target';
-import {
-	awaitedHashes,
+	awaitedRequests,
 	claimWait,
 	type Expectation,
-	expectationOf,
 	type ExpectationStore,
 	hashesOf,
 	isOver,
@@ -63,30 +46,7 @@ const option = {
 	description: 'Wait until the service reports what became of one item',
 };
 
-const description: INodeProperties[] = showFor(
-	[
-		{
-			displayName:
-				'The Pay node that makes the charge or payment must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
-			name: 'waitNotice',
-			type: 'notice',
-			default: '',
-		},
-		{
-			displayName: 'External ID',
-			name: 'external_id',
-			type: 'string',
-			default: '={{ $json.external_id }}',
-			required: true,
-			description: 'External ID of the item whose postback is awaited',
-		},
-		...conditionFields(resumeCondition),
-		...waitLimitFields,
-		responseOfWaitField,
-	],
-	'postback',
-	'wait',
-);
+const description: INodeProperties[] = showFor(waitFields, 'postback', 'wait');
 
 /**
  * The node listens at the resume URL of an execution that waits here, in a segment of its own: at the bare
@@ -115,8 +75,39 @@ export const waitingNodeTooltip = [
 	'n8n\'s log, and the response that the service got, say what was missing." }}',
 ].join(' ');
 
-/** A wait has the words of the node that asked for its postback. */
-const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that asks for this postback.';
+/** Checks the parameters and puts the execution to sleep until a postback, or the limit, wakes it. */
+async function begin(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+	const items = context.getInputData();
+	removePostbacks(items);
+	try {
+		refuseWaitThatCannotEnd(context, items);
+		const { external_id, limit, condition } = readWait(context.getNode().parameters, (name) =>
+			context.getNodeParameter(name, 0, undefined),
+		);
+		const requests = readAwaitedRequests(context, external_id);
+		const proofs = requests.map(({ hash, kind, amount, status }): AwaitedProof => {
+			const match = matchOf(condition, status, resumeCondition.name, WHERE_WORDS_BELONG);
+			return { hash, reference: { external_id, kind, amount }, status, match };
+		});
+		// Read now, because a mistake in it would refuse each postback.
+		const sender = await readSender(context);
+		for (const { match, status } of proofs) refuseUnsignedMatch(match, sender, status);
+		if (sender === undefined && requests.some(({ isSigned }) => isSigned)) {
+			warn(context, UNCHECKED_SENDER);
+		}
+		for (const [asking, pauses] of pausesBefore(context, external_id)) {
+			warn(context, pausedBeforeThisWait(pauses, asking));
+		}
+		await outlastTimers(context);
+		await sleepUntilPostback(context, external_id, proofs, limit, sender !== undefined);
+		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
+		return [items.map((item) => ({ ...item }))];
+	} catch (error) {
+		const [failed = []] = failAll(context, error);
+		// Paired by a number: else n8n adds what the node before gave, its "postback" too.
+		return [failed.map((item, index) => ({ ...item, pairedItem: index }))];
+	}
+}
 
 /**
  * Removes what another node, or a customer's order, put where a postback will be. At the time limit n8n
@@ -131,7 +122,7 @@ function removePostbacks(items: INodeExecutionData[]): void {
 	}
 }
 
-/** Refuses a wait in which n8n could not resume the execution with a postback. Throws an InputError. */
+/** Throws an InputError where n8n could not resume the execution with a postback. */
 function refuseWaitThatCannotEnd(context: IExecuteFunctions, items: INodeExecutionData[]): void {
 	if (items.length > 1) {
 		throw new InputError(
@@ -157,55 +148,30 @@ function refuseWaitThatCannotEnd(context: IExecuteFunctions, items: INodeExecuti
 	}
 }
 
-/** The proofs that may end a wait, and what their postbacks must hold. Throws an InputError. */
-function readProofs(
-	context: IExecuteFunctions,
-	read: ReadParameter,
-	external_id: string,
-): AwaitedProof[] {
-	const condition = readCondition(read, resumeCondition);
-	const store = context.getContext('flow');
-	const hashes = awaitedHashes(store, external_id, context.getExecutionId(), (wait) =>
+/** The requests whose postbacks may end this wait. Throws an InputError where there are none. */
+function readAwaitedRequests(context: IExecuteFunctions, external_id: string): Expectation[] {
+	const store = context.getContext('flow') as ExpectationStore;
+	const requests = awaitedRequests(store, external_id, context.getExecutionId(), (wait) =>
 		wasEndedByPostback(context, wait),
 	);
-	if (hashes.length === 0) {
-		throw new InputError(
-			'external_id',
-			`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
-			'Set Postback of the Pay node that makes the charge or payment to "Resume This Execution". If its output is pinned, unpin it: a pinned node sends nothing. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
-		);
-	}
-	return hashes.map((hash) => {
-		const { kind, amount, status } = expectationOf(store, hash) as Expectation;
-		return {
-			hash,
-			reference: { external_id, kind, amount },
-			status,
-			match: matchOf(condition, status, 'resumeWhen', WHERE_WORDS_BELONG),
-		};
-	});
+	if (requests.length > 0) return requests;
+	throw new InputError(
+		'external_id',
+		`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
+		'Set Postback of the Pay node that makes the charge or payment to "Resume This Execution". If its output is pinned, unpin it: a pinned node sends nothing. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
+	);
 }
 
-/**
- * Warns that the credential of the node that asked checks who sends postbacks, and that this wait has no
- * credential to do so.
- */
-function warnOfUncheckedSender(context: IExecuteFunctions, proofs: AwaitedProof[]): void {
-	const store = context.getContext('flow');
-	if (!proofs.some(({ hash }) => expectationOf(store, hash)?.isSigned)) return;
-	const message =
-		'This wait does not check the sender, as the credential of the Pay node before it does: select that credential here too.';
+/** A wait has the words of the node that asked for its postback. */
+const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that asks for this postback.';
+
+const UNCHECKED_SENDER =
+	'This wait does not check the sender, as the credential of the Pay node before it does: select that credential here too.';
+
+/** Says something in the editor and in n8n's log. The wait begins all the same. */
+function warn(context: IExecuteFunctions, message: string): void {
 	context.addExecutionHints?.({ message, location: 'outputPane' });
 	logWarning(context, `Pay: ${message}`);
-}
-
-/** Says which nodes may have kept the execution from hearing the postback before this wait began. */
-function warnOfPauses(context: IExecuteFunctions, external_id: string): void {
-	for (const [asking, pauses] of pausesBefore(context, external_id)) {
-		const message = pausedBeforeThisWait(pauses, asking);
-		context.addExecutionHints?.({ message, location: 'outputPane' });
-		logWarning(context, `Pay: ${message}`);
-	}
 }
 
 /**
@@ -230,141 +196,13 @@ async function sleepUntilPostback(
 		run: Number(context.getWorkflowDataProxy(0).$runIndex),
 		until,
 	});
-	const awaited: WaitRecord = { proofs, given: hashesOf(store), id: randomUUID(), until };
-	if (checksSender) awaited.isSigned = true;
-	Object.assign(context.getContext('node'), { awaited });
+	const record: WaitRecord = { proofs, given: hashesOf(store), id: randomUUID(), until };
+	if (checksSender) record.isSigned = true;
+	Object.assign(context.getContext('node'), { awaited: record });
 	// n8n 2 lets each sub-workflow that ends late replace what its parent waits with, unless the
 	// parent waits for others. No sub-workflow has this id.
 	context.setMetadata({ waitingChildExecutionIds: [executionId] });
 	await context.putExecutionToWait(end);
-}
-
-/** Checks the parameters and puts the execution to sleep until a postback, or the limit, wakes it. */
-async function begin(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	const items = context.getInputData();
-	removePostbacks(items);
-	try {
-		refuseWaitThatCannotEnd(context, items);
-		const { parameters } = context.getNode();
-		refuseMisplacedCondition(parameters, 'resumeWhen');
-		refuseWrongResponseOfWait(parameters);
-		const read: ReadParameter = (name) => context.getNodeParameter(name, 0, undefined);
-		const external_id = readExternalId(read('external_id'), AWAITED_ID);
-		const limit = readWaitLimit(read);
-		const proofs = readProofs(context, read, external_id);
-		// Read now, because a mistake in it would refuse each postback.
-		const sender = await readSender(context);
-		for (const { match, status } of proofs) refuseUnsignedMatch(match, sender, status);
-		if (sender === undefined) warnOfUncheckedSender(context, proofs);
-		warnOfPauses(context, external_id);
-		await outlastTimers(context);
-		await sleepUntilPostback(context, external_id, proofs, limit, sender !== undefined);
-		// Copies: under "Continue (using error output)" n8n empties the list that it is given.
-		return [items.map((item) => ({ ...item }))];
-	} catch (error) {
-		// Paired by a number: else n8n adds what the node before gave, its "postback" too.
-		return failAll(context, error).map((failed) =>
-			failed.map((item, index) => ({ ...item, pairedItem: index })),
-		);
-	}
-}
-
-/**
- * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
- * five times, after 0.2, 0.4, 0.8, 1.6 and 3.2 s, is there by then.
- */
-const BODY_TIME = 10_000;
-
-/** The response to a postback whose wait is over by the time its body has come. */
-const OVER = 'The wait is over: another postback, or its time limit, let the execution go on';
-
-/** An execution that waits, as n8n loaded it when a request began. */
-interface Waiting {
-	item: INodeExecutionData;
-	awaited: WaitRecord;
-}
-
-/** A text as an expression may hold it between quotes: no character of it is read as code. */
-function inQuotes(text: string): string {
-	const units = Array.from({ length: text.length }, (_, at) => text.charCodeAt(at));
-	return units.map((unit) => `\\u${unit.toString(16).padStart(4, '0')}`).join('');
-}
-
-/**
- * Reads the item that waits, and what for. As text through n8n's expression engine: a key like
- * "toString" in it would break the engine's own copy, and $node["constructor"] is not the node.
- */
-function readWaiting(context: IWebhookFunctions): Waiting {
-	const name = inQuotes(context.getNode().name);
-	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
-	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
-	const [item, stored] = JSON.parse(String(text)) as [INodeExecutionData, WaitRecord | null];
-	// Where the wait was not stored, nothing ends it.
-	return { item, awaited: stored ?? { proofs: [], given: [], id: context.getExecutionId() } };
-}
-
-/**
- * The resume URL of the execution. n8n's own token is in its query, and so in that of each request. It proves
- * nothing here. It opens other waits and forms, so no item shows it.
- */
-function readResumeUrl(context: IWebhookFunctions): { url: string; token: string } {
-	const url = new URL(String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)));
-	return { url: withResumeSegment(url.href), token: url.searchParams.get('signature') ?? '' };
-}
-
-/**
- * How the sender is checked, where the wait does so. Throws where its credential no longer says how, for the
- * service sends again after a 500.
- */
-async function readSenderOf(
-	context: IWebhookFunctions,
-	{ isSigned }: WaitRecord,
-): Promise<SenderRule | undefined> {
-	if (!isSigned) return undefined;
-	const rule = await readSender(context);
-	if (rule !== undefined) return rule;
-	throw new UserError('The credential of this wait no longer says how the sender is checked');
-}
-
-/**
- * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
- * on with, or only a response.
- */
-async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
-	const { item, awaited } = readWaiting(context);
-	const query = context.getQueryData() as Record<string, unknown>;
-	const hash = hashOfRandomProof(query);
-	const proof = awaited.proofs.find((each) => each.hash === hash);
-	if (proof === undefined && hash !== undefined && awaited.given.includes(hash)) {
-		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
-	}
-	const resume = readResumeUrl(context);
-	const taken = await take(context, proof?.reference ?? null, {
-		needsProof: true,
-		bodyTime: BODY_TIME,
-		sender: await readSenderOf(context, awaited),
-		urlGivenOut: resume.url,
-		statusWords: proof?.status,
-		resumeToken: resume.token,
-	});
-	if ('noWebhookResponse' in taken) return taken;
-	const wait: OpenWait = {
-		id: awaited.id,
-		node: context.getNode().name,
-		until: awaited.until,
-	};
-	const mismatch = whyNotAwaited(proof?.match, taken);
-	if (mismatch !== undefined) {
-		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
-		logNotAwaited(context, mismatch, taken);
-		return { webhookResponse: responseText(context, `The execution waits on: ${mismatch}`) };
-	}
-	// Before the wait is claimed, because making it takes time, in which the wait may end.
-	const output = await toPostbackItem(context, taken, item);
-	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
-	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
-	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);
-	return { webhookResponse: responseText(context), workflowData: [[output]] };
 }
 
 /** A proof that may end a wait, and what its postback must hold. */
@@ -398,6 +236,101 @@ async function readSender(
 ): Promise<SenderRule | undefined> {
 	const credential = await credentialOfWait(context);
 	return credential && readSenderRuleOfWait(credential);
+}
+
+/**
+ * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
+ * five times, after 0.2, 0.4, 0.8, 1.6 and 3.2 s, is there by then.
+ */
+const BODY_TIME = 10_000;
+
+/** The response to a postback whose wait is over by the time its body has come. */
+const OVER = 'The wait is over: another postback, or its time limit, let the execution go on';
+
+/**
+ * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
+ * on with, or only a response.
+ */
+async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData> {
+	const { item, record } = readStored(context);
+	const hash = hashOfRandomProof(context.getQueryData() as Record<string, unknown>);
+	const proof = record.proofs.find((each) => each.hash === hash);
+	if (proof === undefined && hash !== undefined && record.given.includes(hash)) {
+		return refusePostback(context, 409, 'The execution is waiting for another charge or payment');
+	}
+	const resume = readResumeUrl(context);
+	const taken = await take(context, proof?.reference ?? null, {
+		needsProof: true,
+		bodyTime: BODY_TIME,
+		sender: record.isSigned ? await readSenderAgain(context) : undefined,
+		path: resume.path,
+		statusWords: proof?.status,
+		match: proof?.match,
+		resumeToken: resume.token,
+	});
+	if ('noWebhookResponse' in taken) return taken;
+	const wait: OpenWait = {
+		id: record.id,
+		node: context.getNode().name,
+		until: record.until,
+	};
+	const judged = judgePostback(taken, proof?.status);
+	const mismatch = whyNotAwaited(proof?.match, judged);
+	if (mismatch !== undefined) {
+		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
+		logNotAwaited(context, mismatch, taken);
+		return { webhookResponse: responseText(context, `The execution waits on: ${mismatch}`) };
+	}
+	// Before the wait is claimed, because making it takes time, in which the wait may end.
+	const output = toPostbackItem(judged, item);
+	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
+	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
+	if (!claimWait(context, wait)) return refusePostback(context, 409, OVER);
+	return { webhookResponse: responseText(context), workflowData: [[output]] };
+}
+
+/**
+ * Reads the item that waits, and what for, as n8n loaded them when the request began. As text through n8n's
+ * expression engine: a key like "toString" in it would break the engine's own copy, and $node["constructor"] is
+ * not the node.
+ */
+function readStored(context: IWebhookFunctions): { item: INodeExecutionData; record: WaitRecord } {
+	const name = escapedForExpression(context.getNode().name);
+	const waiting = `[$input.all()[0], $("${name}").context.awaited]`;
+	const text = context.evaluateExpression(`{{ JSON.stringify(${waiting}) }}`, 0);
+	const [item, record] = JSON.parse(String(text)) as [INodeExecutionData, WaitRecord | null];
+	// Where the wait was not stored, nothing ends it.
+	return { item, record: record ?? { proofs: [], given: [], id: context.getExecutionId() } };
+}
+
+/** A text as an expression may hold it between quotes: no character of it is read as code. */
+function escapedForExpression(text: string): string {
+	let escaped = '';
+	for (let at = 0; at < text.length; at++) {
+		escaped += `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`;
+	}
+	return escaped;
+}
+
+/**
+ * The path and n8n's own token of the execution's resume URL. The token is in the query of each request, and
+ * proves nothing here. It opens other waits and forms, so no item shows it.
+ */
+function readResumeUrl(context: IWebhookFunctions): { path: string; token: string } {
+	const { href, searchParams } = new URL(
+		String(context.evaluateExpression('{{ $execution.resumeUrl }}', 0)),
+	);
+	return { path: pathOf(withResumeSegment(href)), token: searchParams.get('signature') ?? '' };
+}
+
+/**
+ * How the sender is checked, where the credential said so when the wait began. Throws where it no longer does,
+ * for the service sends again after a 500.
+ */
+async function readSenderAgain(context: IWebhookFunctions): Promise<SenderRule> {
+	const rule = await readSender(context);
+	if (rule !== undefined) return rule;
+	throw new UserError('The credential of this wait no longer says how the sender is checked');
 }
 
 /** Pauses the execution until a postback of its charge or payment comes. */

@@ -107,31 +107,12 @@ export async function readBytes(
 /** A body as its sender meant it. */
 export interface Body {
 	body: unknown;
-	/** Its text as it came; empty for a multipart form, which may hold files. */
+	/** Its text as it came; empty for a multipart form. */
 	rawBody: string;
-	/** What the event's id is a hash of, beside the files. */
+	/** What the event's id is a hash of. */
 	eventContent: string | Buffer;
-	files: PostedFile[];
-}
-
-/** A multipart form has another boundary each time it is sent, so its fields stand for it. */
-function bodyOf({ fields, files }: PostedForm): Body {
-	return {
-		body: fields,
-		rawBody: '',
-		eventContent: JSON.stringify(fields),
-		files,
-	};
-}
-
-/** JSON of any type that may hold it; a URL-encoded form; else the text. */
-function parseText(bytes: Buffer, text: string, contentType: string): unknown {
-	const value = jsonOrText(text);
-	// Services name JSON in many ways: as text, as a form, not at all.
-	if (typeof value === 'object' && value !== null) return value;
-	if (JSON_TYPE.test(contentType) || contentType === '') return value;
-	if (URL_ENCODED.test(contentType)) return readUrlEncoded(bytes, charsetOf(contentType));
-	return text;
+	/** Whether it is a form with files, which are not read. */
+	hasFiles: boolean;
 }
 
 /**
@@ -140,40 +121,72 @@ function parseText(bytes: Buffer, text: string, contentType: string): unknown {
  * @param content its bytes, or the form that n8n has made of it
  */
 export async function parseBody(content: Buffer | FormOfN8n, contentType: string): Promise<Body> {
-	if (!Buffer.isBuffer(content)) return bodyOf(readFormOfN8n(content));
+	if (!Buffer.isBuffer(content)) {
+		return bodyOfForm(content.data, Object.keys(content.files).length > 0);
+	}
 	if (MULTIPART.test(contentType) && content.length > 0) {
-		return bodyOf(await readMultipart(content, contentType));
+		return await readMultipart(content, contentType);
 	}
 	const text = decodeText(content, charsetOf(contentType));
 	return {
 		body: parseText(content, text, contentType),
 		rawBody: text,
 		eventContent: content,
-		files: [],
+		hasFiles: false,
 	};
 }
 
-/** A file of a form. */
-export interface PostedFile {
-	/** Its field's name. */
-	name: string;
-	filename: string;
-	type?: string;
-	/** Its bytes, or where n8n has put it: it lies there until the response has gone out. */
-	content: Buffer | { path: string };
+/** A multipart form has another boundary each time it is sent, so its fields stand for it. */
+function bodyOfForm(fields: Record<string, unknown>, hasFiles: boolean): Body {
+	if (hasFiles && Object.keys(fields).length === 0) {
+		throw new BodyError(415, 'The form has nothing but files, send its fields as text or as JSON');
+	}
+	return { body: fields, rawBody: '', eventContent: JSON.stringify(fields), hasFiles };
 }
 
-/** A form as its sender meant it: a name that comes several times has a list of values. */
-interface PostedForm {
-	fields: Record<string, unknown>;
-	files: PostedFile[];
+/** A multipart form as n8n gives it where it reads the body before the node. Its bytes are gone. */
+export interface FormOfN8n {
+	data: Record<string, unknown>;
+	files: Record<string, unknown>;
 }
 
-/** As many fields as n8n takes from a query. */
-const MAX_FIELDS = 1000;
+/** The form that n8n made of a request's body; undefined where it parsed none. */
+export function formOfN8n(body: unknown): FormOfN8n | undefined {
+	const { data, files } = (body ?? {}) as Partial<FormOfN8n>;
+	return typeof data === 'object' && typeof files === 'object' ? { data, files } : undefined;
+}
+
+/** A part that is not sent as it is, which the platform does not undo, or not everywhere. */
+const TRANSFER_ENCODING = /\r\ncontent-transfer-encoding:[ \t]*(base64|quoted-printable)/i;
+
+/** Parsing a million fields takes seconds; nobody's form has so many. */
+const MOST_FIELDS = 1000;
+
+/** Reads the text fields of a multipart form, which the platform takes for UTF-8. */
+async function readMultipart(bytes: Buffer, contentType: string): Promise<Body> {
+	if (TRANSFER_ENCODING.test(bytes.toString('latin1'))) {
+		throw new BodyError(415, 'A multipart form with a transfer encoding cannot be read');
+	}
+	const headers = { 'content-type': contentType };
+	// The platform refuses what is broken, or written as only some programs do.
+	const form = await new Response(bytes, { headers }).formData().catch(() => {
+		throw new BodyError(415, 'The multipart form cannot be read, send it as JSON');
+	});
+	const fields: Array<[string, string]> = [];
+	let hasFiles = false;
+	let count = 0;
+	for (const [name, value] of form) {
+		count++;
+		if (typeof value === 'string') fields.push([name, value]);
+		// A browser sends an empty one for a file that nobody chose.
+		else if (value.name !== '' || value.size > 0) hasFiles = true;
+	}
+	if (count > MOST_FIELDS) throw new BodyError(413, 'The form has too many fields');
+	return bodyOfForm(fieldsByName(fields), hasFiles);
+}
 
 /** Puts the values of one name together; the names stay as they are, `data[status]` too. */
-function fieldsByName(fields: Array<[string, string]>): Record<string, unknown> {
+function fieldsByName(fields: Iterable<[string, string]>): Record<string, unknown> {
 	// A map: a field may be called like a member of every object.
 	const values = new Map<string, string[]>();
 	for (const [name, value] of fields) {
@@ -186,117 +199,29 @@ function fieldsByName(fields: Array<[string, string]>): Record<string, unknown> 
 	return Object.fromEntries(members);
 }
 
-/** Reads a URL-encoded form, `a=1&b=J%C3%B3`, whose escapes stand for bytes in its charset. Throws a BodyError. */
-function readUrlEncoded(bytes: Buffer, charset?: string): Record<string, unknown> {
-	// In UTF-16 an & is two bytes.
-	if (decode(Buffer.from('&'), charset) !== '&') {
-		throw new BodyError(400, 'A form in this charset cannot be read, send UTF-8');
-	}
-	const fields: Array<[string, string]> = [];
-	// One more than may be, and an empty one before the first &.
-	for (const pair of bytes.toString('latin1').split(/&+/, MAX_FIELDS + 2)) {
-		if (pair === '' || pair === '=') continue;
-		const sign = pair.indexOf('=');
-		const name = sign === -1 ? pair : pair.slice(0, sign);
-		const value = sign === -1 ? '' : pair.slice(sign + 1);
-		fields.push([
-			decodeEscapes(name.replaceAll('+', ' '), charset),
-			decodeEscapes(value.replaceAll('+', ' '), charset),
-		]);
-	}
-	if (fields.length > MAX_FIELDS) throw new BodyError(413, 'The form has too many fields');
-	return fieldsByName(fields);
+/** JSON of any type that may hold it; a URL-encoded form; else the text. */
+function parseText(bytes: Buffer, text: string, contentType: string): unknown {
+	const value = jsonOrText(text);
+	// Services name JSON in many ways: as text, as a form, not at all.
+	if (typeof value === 'object' && value !== null) return value;
+	if (JSON_TYPE.test(contentType) || contentType === '') return value;
+	return URL_ENCODED.test(contentType) ? readUrlEncoded(bytes) : text;
 }
 
-/** A part that is not sent as it is, which the platform does not undo, or not everywhere. */
-const TRANSFER_ENCODING = /\r\ncontent-transfer-encoding:[ \t]*(base64|quoted-printable)/i;
-/** What stands in a text for bytes that are no UTF-8, and in that of UTF-16. */
-const NO_UTF8 = /[\ufffd\0]/;
-
-/** Refuses a form whose values the platform would change: it takes everything for UTF-8. */
-function refuseOtherCharset(bytes: Buffer, fields: Array<[string, string]>): void {
-	// A sender may have such a character in its own data.
-	if (bytes.includes('\ufffd')) return;
-	if (fields.some(([name, value]) => NO_UTF8.test(name) || NO_UTF8.test(value))) {
-		throw new BodyError(400, 'A multipart form in another charset than UTF-8 cannot be read');
+/**
+ * Reads a URL-encoded form, `a=1&b=J%C3%B3`, as UTF-8. In another charset a name loses its signs, while
+ * identifiers, words and amounts are ASCII; and no byte of it swallows the & behind it.
+ */
+function readUrlEncoded(bytes: Buffer): Record<string, unknown> {
+	// In UTF-16 every second byte is 0.
+	if (bytes.includes(0)) {
+		throw new BodyError(415, 'A form in this charset cannot be read, send UTF-8');
 	}
-}
-
-/** The form as the platform reads it; rejects where it is broken, or written as only some programs do. */
-async function formDataOf(bytes: Buffer, contentType: string) {
-	return await new Response(bytes, { headers: { 'content-type': contentType } }).formData();
-}
-
-/** The name of a file without its folder, which is the sender's own. */
-const fileNameIn = (path: string) => /[^/\\]*$/.exec(path)?.[0] ?? '';
-
-/** Reads a multipart form. Rejects with a BodyError where the platform cannot, or changes what was sent. */
-async function readMultipart(bytes: Buffer, contentType: string): Promise<PostedForm> {
-	if (TRANSFER_ENCODING.test(bytes.toString('latin1'))) {
-		throw new BodyError(400, 'A multipart form with a transfer encoding cannot be read');
-	}
-	const form = await formDataOf(bytes, contentType).catch(() => undefined);
-	if (form === undefined) {
-		throw new BodyError(400, 'The multipart form cannot be read, send it as JSON');
-	}
-	const fields: Array<[string, string]> = [];
-	const files: PostedFile[] = [];
-	for (const [name, value] of form) {
-		if (typeof value === 'string') {
-			fields.push([name, value]);
-			continue;
-		}
-		// What a browser sends for a file that nobody chose.
-		if (value.name === '' && value.size === 0) continue;
-		files.push({
-			name,
-			filename: fileNameIn(value.name) || name,
-			// The platform says so of a file without a type, too. n8n then looks at its bytes and its name.
-			type: value.type === 'text/plain' ? undefined : value.type,
-			content: Buffer.from(await value.arrayBuffer()),
-		});
-	}
-	if (fields.length + files.length > MAX_FIELDS) {
-		throw new BodyError(413, 'The form has too many fields');
-	}
-	refuseOtherCharset(bytes, fields);
-	return { fields: fieldsByName(fields), files };
-}
-
-/** A file as n8n's parser of forms describes it. */
-interface FileOfN8n {
-	filepath: string;
-	newFilename: string;
-	originalFilename?: string | null;
-	mimetype?: string | null;
-}
-
-/** A multipart form as n8n gives it where it reads the body before the node. Its bytes are gone. */
-export interface FormOfN8n {
-	data: Record<string, unknown>;
-	files: Record<string, FileOfN8n | FileOfN8n[]>;
-}
-
-/** The form that n8n made of a request's body; undefined where it parsed none. */
-export function formOfN8n(body: unknown): FormOfN8n | undefined {
-	const { data, files } = (body ?? {}) as Partial<FormOfN8n>;
-	return typeof data === 'object' && typeof files === 'object' ? { data, files } : undefined;
-}
-
-/** The same form as the other ones are. */
-function readFormOfN8n({ data, files }: FormOfN8n): PostedForm {
-	const posted: PostedFile[] = [];
-	for (const [name, value] of Object.entries(files)) {
-		for (const { filepath, newFilename, originalFilename, mimetype } of [value].flat()) {
-			posted.push({
-				name,
-				filename: originalFilename ?? newFilename,
-				type: mimetype ?? undefined,
-				content: { path: filepath },
-			});
-		}
-	}
-	return { fields: data, files: posted };
+	const text = bytes.toString();
+	// One more than may be, and an empty one before the first & and behind the last.
+	const pairs = text.split(/&+/, MOST_FIELDS + 3).filter((pair) => pair !== '');
+	if (pairs.length > MOST_FIELDS) throw new BodyError(413, 'The form has too many fields');
+	return fieldsByName(new URLSearchParams(text));
 }
 
 /** What a text may begin with, and the charset that it says. */
@@ -306,7 +231,27 @@ const BYTE_ORDER_MARKS = [
 	{ mark: Buffer.from([0xfe, 0xff]), charset: 'utf-16be' },
 ];
 
-/** The decoder of a charset; undefined where the platform does not know it. */
+/** The text of a whole body: as its byte order mark says, else as its charset does. */
+function decodeText(bytes: Buffer, charset: string | undefined): string {
+	const marked = BYTE_ORDER_MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
+	return decode(bytes, marked?.charset ?? charset);
+}
+
+/** The text of bytes in a charset, by default UTF-8. Throws a BodyError where the platform does not know it. */
+export function decode(bytes: Buffer, charset = 'utf-8'): string {
+	const decoder = decoderOf(charset);
+	if (decoder === undefined) {
+		// Not read as UTF-8: a byte of another charset could take the quote behind it with it.
+		const name = JSON.stringify(charset.slice(0, 40));
+		throw new BodyError(415, `The charset ${name} cannot be read, send UTF-8`);
+	}
+	const text = decoder.decode(bytes);
+	if (decoder.encoding !== 'windows-1252') return text;
+	return text.replace(/[\x80-\x9f]/g, (character) =>
+		WINDOWS_1252.charAt(character.charCodeAt(0) - 0x80),
+	);
+}
+
 function decoderOf(charset: string) {
 	try {
 		// Java writes x-windows-949.
@@ -316,79 +261,11 @@ function decoderOf(charset: string) {
 	}
 }
 
-/** The characters 80 to 9F of Windows-1252. */
-const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
-
-/** Some versions of Node.js, 20.20 among them, make control characters of the euro sign and curly quotes. */
-function decodeWindows1252(bytes: Buffer): string {
-	const characters = Buffer.alloc(2 * bytes.length);
-	for (let at = 0; at < bytes.length; at++) {
-		const byte = bytes[at]!;
-		const isOther = byte >= 0x80 && byte <= 0x9f;
-		const character = isOther ? WINDOWS_1252.charCodeAt(byte - 0x80) : byte;
-		characters[2 * at] = character & 0xff;
-		characters[2 * at + 1] = character >> 8;
-	}
-	return characters.toString('utf16le');
-}
-
-/** The text of bytes that are UTF-8; undefined where they are not. */
-function decodeUtf8(bytes: Buffer): string | undefined {
-	try {
-		return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-	} catch {
-		return undefined;
-	}
-}
-
-/** The text of bytes in a charset, by default UTF-8. Throws a BodyError where the platform cannot read it. */
-export function decode(bytes: Buffer, charset = 'utf-8'): string {
-	const decoder = decoderOf(charset);
-	if (decoder?.encoding === 'windows-1252') return decodeWindows1252(bytes);
-	if (decoder !== undefined) return decoder.decode(bytes);
-	// Of a charset that nobody knows, ASCII is the same almost anywhere.
-	const text = decodeUtf8(bytes);
-	if (text !== undefined) return text;
-	const name = JSON.stringify(charset.slice(0, 40));
-	throw new BodyError(400, `The charset ${name} cannot be read, send UTF-8`);
-}
-
-/** The text of a whole body: as its byte order mark says, else as its charset does. */
-function decodeText(bytes: Buffer, charset: string | undefined): string {
-	const marked = BYTE_ORDER_MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
-	return decode(bytes, marked?.charset ?? charset);
-}
-
-const PERCENT = 0x25;
-
-/** The value of a hexadecimal digit by its ASCII code; -1 for other characters. */
-function digitOf(code = 0): number {
-	if (code >= 0x30 && code <= 0x39) return code - 0x30;
-	// This bit makes a capital letter small. Then "a", 0x61, stands for 10.
-	const small = code | 0x20;
-	return small >= 0x61 && small <= 0x66 ? small - 0x61 + 10 : -1;
-}
-
 /**
- * The text of `J%C3%B3`, where each character or escape stands for one byte of the charset. URLSearchParams
- * knows UTF-8 only, and reads `Jo%E3o` as a broken one.
+ * The characters 80 to 9F of Windows-1252, of which some versions of Node.js, 20.20 among them, make control
+ * characters. Then "€ 49,90" is no amount, and what was paid with it would not be "paid".
  */
-function decodeEscapes(escaped: string, charset?: string): string {
-	const from = Buffer.from(escaped, 'latin1');
-	const bytes = Buffer.alloc(from.length);
-	let length = 0;
-	for (let at = 0; at < from.length; at++) {
-		let byte = from[at]!;
-		const first = byte === PERCENT ? digitOf(from[at + 1]) : -1;
-		const second = first >= 0 ? digitOf(from[at + 2]) : -1;
-		if (second >= 0) {
-			byte = 16 * first + second;
-			at += 2;
-		}
-		bytes[length++] = byte;
-	}
-	return decode(bytes.subarray(0, length), charset);
-}
+const WINDOWS_1252 = '€\x81‚ƒ„…†‡ˆ‰Š‹Œ\x8dŽ\x8f\x90‘’“”•–—˜™š›œ\x9džŸ';
 
 /** The types of JSON: `application/json`, `application/vnd.pay+json`, `text/json`, and `json` alone. */
 const JSON_TYPE = /^([^;]+[/+-])?json\s*(;|$)/i;

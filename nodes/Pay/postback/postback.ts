@@ -71,7 +71,7 @@ export async function parsePostback(
 	const sentType = String(headers['content-type'] ?? '').trim();
 	const isBytes = Buffer.isBuffer(content);
 	const contentType = isSignedByService && isBytes ? typeOfSigned(content, sentType) : sentType;
-	const { body, rawBody, eventContent, files } = await parseBody(content, contentType);
+	const { body, rawBody, eventContent, hasFiles } = await parseBody(content, contentType);
 	const { query, secret } = withoutProof(request.query);
 	if (query.signature === resumeToken) delete query.signature;
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
@@ -97,11 +97,9 @@ export async function parsePostback(
 		body: shown.body,
 		rawBody: shown.rawBody,
 		eventContent,
-		files,
+		hasFiles,
 	};
 }
-
-const sha256 = (bytes: Buffer) => createHash('sha256').update(bytes).digest('hex');
 
 /** What is known of a postback beside what stands in it. */
 interface AboutPostback {
@@ -122,17 +120,14 @@ export function aboutInJson({ reference, claimed, verdict }: AboutPostback): IDa
 
 /**
  * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another.
- * @param files the files of its form
  */
 export function toJson(
 	{ method, query, headers, body, rawBody, eventContent }: Postback,
 	{ reference, verdict, claimed }: AboutPostback,
-	files: ReadonlyArray<{ name: string; bytes: Buffer }>,
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
-	const hashes = files.map(({ name, bytes }) => [name, sha256(bytes)]);
 	const eventId = createHash('sha256')
-		.update(JSON.stringify([method, reference, sorted, hashes]))
+		.update(JSON.stringify([method, reference, sorted]))
 		.update('\n')
 		.update(eventContent)
 		.digest('hex');

@@ -22,10 +22,10 @@ const PROVING_PARAMETERS = [PROOF_PARAMETER, 'signature'];
 const VALUE_IN_TEXT = `(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+`;
 
 /**
- * What each reference begins with: it is base64url of `["qrCode",…` or another kind, and its first three
- * characters are the same for every kind that begins with a letter.
+ * What each reference begins with: it is base64url of `["qrCode",…` or `["payment",…`. Three characters stand for
+ * 18 bits: `["` and the first two of the letter, which all letters share.
  */
-const REFERENCE_BEGINNING = Buffer.from('["x').toString('base64url').slice(0, 3);
+const REFERENCE_BEGINNING = 'WyJ';
 
 /** The mac behind a reference in a text, and behind "." or what a URL makes of it. */
 const MAC_IN_TEXT = `(?<=${REFERENCE_BEGINNING}[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`;
@@ -59,10 +59,10 @@ export const hideSecrets = (value: unknown, secrets: readonly string[], postback
 	redact(value, [...secrets, ...proofsOf(postbackUrl)], PROOF_IN_TEXT);
 
 /** Web servers and proxies take 8 KB for a request's first line; a longer postback would be lost. */
-export const MAX_URL_LENGTH = 8000;
+export const MOST_URL_CHARACTERS = 8000;
 
 /** What comes after the mac was appended by the service, `?status=paid` for example. */
-const PROOF = new RegExp(`^([\\w-]+)\\.([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
+const SIGNED_PROOF = new RegExp(`^([\\w-]+)\\.([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
 
 /** The proof of a resume URL, and what the service appended. */
 const RANDOM_PROOF = new RegExp(`^([\\w-]{${MAC_LENGTH}})(?![\\w-])(.*)$`, 's');
@@ -87,8 +87,8 @@ function withProof(url: string, proof: string): string {
 	const parameter = `${PROOF_PARAMETER}=${proof}`;
 	const [address = '', ...fragment] = url.split('#');
 	const whole = [withParameter(address, parameter), ...fragment].join('#');
-	if (whole.length <= MAX_URL_LENGTH) return whole;
-	const what = `has ${whole.length} characters, and postbacks to more than ${MAX_URL_LENGTH} are refused on their way`;
+	if (whole.length <= MOST_URL_CHARACTERS) return whole;
+	const what = `has ${whole.length} characters, and postbacks to more than ${MOST_URL_CHARACTERS} are refused on their way`;
 	if (parameter.length > url.length) {
 		throw new InputError(
 			'external_id',
@@ -130,6 +130,54 @@ export function withRandomProof(url: string, proof: string): { url: string; hash
 	return { url: withProof(url, proof), hash: proofHash(proof) };
 }
 
+/** A signed proof taken apart. Nothing of its reference is parsed before somebody knows that it is genuine. */
+interface SignedProof {
+	is: 'signed';
+	encoded: string;
+	mac: string;
+	/** What the service wrote behind it. */
+	appended: string;
+}
+
+/** The proof of a resume URL taken apart. */
+interface RandomProof {
+	is: 'random';
+	proof: string;
+	appended: string;
+}
+
+/** Takes the proof in a query apart; a repeated parameter is a list, and none. */
+function proofIn(query: Record<string, unknown>): SignedProof | RandomProof | undefined {
+	const text = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
+	if (typeof text !== 'string' || text.length > 2 * MOST_URL_CHARACTERS) return undefined;
+	const [, encoded, mac, behindMac = ''] = SIGNED_PROOF.exec(text) ?? [];
+	if (encoded !== undefined && mac !== undefined) {
+		return { is: 'signed', encoded, mac, appended: behindMac };
+	}
+	const [, proof, appended = ''] = RANDOM_PROOF.exec(text) ?? [];
+	return proof === undefined ? undefined : { is: 'random', proof, appended };
+}
+
+/** What the query of a signed URL proves, or null. */
+export function verify(
+	query: Record<string, unknown>,
+	secrets: readonly string[],
+): Reference | null {
+	const proof = proofIn(query);
+	if (proof?.is !== 'signed') return null;
+	for (const secret of secrets) {
+		if (isMadeWith(secret, proof)) return decodeReference(proof.encoded);
+	}
+	return null;
+}
+
+/** Tells whether a secret made a proof, in constant time. An empty secret proves nothing. */
+function isMadeWith(secret: string, { encoded, mac }: SignedProof): boolean {
+	if (secret === '') return false;
+	// Comparing the encoded text, not its bytes, refuses second spellings of one mac.
+	return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(encoded, secret)));
+}
+
 function decodeReference(encoded: string): Reference | null {
 	const value: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString());
 	if (!Array.isArray(value)) return null;
@@ -139,48 +187,10 @@ function decodeReference(encoded: string): Reference | null {
 	return typeof amount === 'number' ? { external_id, kind, amount } : null;
 }
 
-/** A proof taken apart, before anybody knows whether it is genuine: nothing of its reference is parsed. */
-interface UnverifiedProof {
-	encoded: string;
-	mac: string;
-}
-
-/** The value of a query's proof; a repeated parameter is a list, and none. */
-function proofTextIn(query: Record<string, unknown>): string | undefined {
-	const proof = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
-	return typeof proof === 'string' && proof.length <= 2 * MAX_URL_LENGTH ? proof : undefined;
-}
-
-/** The signed proof in a query. */
-function unverifiedProofIn(query: Record<string, unknown>): UnverifiedProof | undefined {
-	const [, encoded, mac] = PROOF.exec(proofTextIn(query) ?? '') ?? [];
-	return encoded === undefined || mac === undefined ? undefined : { encoded, mac };
-}
-
-/** Whether a secret made a proof, compared in constant time. An empty secret proves nothing. */
-function isMadeWith(secret: string, { encoded, mac }: UnverifiedProof): boolean {
-	if (secret === '') return false;
-	// Comparing the encoded text, not its bytes, refuses second spellings of one mac.
-	return timingSafeEqual(Buffer.from(mac), Buffer.from(macOf(encoded, secret)));
-}
-
-/** What the query of a signed URL proves, or null. */
-export function verify(
-	query: Record<string, unknown>,
-	secrets: readonly string[],
-): Reference | null {
-	const proof = unverifiedProofIn(query);
-	if (proof === undefined) return null;
-	for (const secret of secrets) {
-		if (isMadeWith(secret, proof)) return decodeReference(proof.encoded);
-	}
-	return null;
-}
-
 /** The hash of the random proof in a query, see {@link withRandomProof}; undefined where it has none. */
 export function hashOfRandomProof(query: Record<string, unknown>): string | undefined {
-	const [, proof] = RANDOM_PROOF.exec(proofTextIn(query) ?? '') ?? [];
-	return proof === undefined ? undefined : proofHash(proof);
+	const proof = proofIn(query);
+	return proof?.is === 'random' ? proofHash(proof.proof) : undefined;
 }
 
 /**
@@ -191,14 +201,16 @@ export function withoutProof(query: Record<string, unknown>): {
 	query: Record<string, unknown>;
 	secret: string | undefined;
 } {
-	const { [PROOF_PARAMETER]: unescaped, [ESCAPED_PARAMETER]: escaped, ...rest } = query;
-	const proof = unescaped ?? escaped;
-	if (typeof proof !== 'string') return { query: rest, secret: undefined };
-	const [, , mac, behindMac] = PROOF.exec(proof) ?? [];
-	const [, random, behindRandom] = RANDOM_PROOF.exec(proof) ?? [];
-	const appended = behindMac ?? behindRandom ?? '';
-	const more = Object.fromEntries(new URLSearchParams(appended.replace(/^[^\w%]+/, '')));
-	return { query: { ...more, ...rest }, secret: mac ?? random };
+	const rest = { ...query };
+	delete rest[PROOF_PARAMETER];
+	delete rest[ESCAPED_PARAMETER];
+	const proof = proofIn(query);
+	if (proof === undefined) return { query: rest, secret: undefined };
+	const appended = new URLSearchParams(proof.appended.replace(/^[^\w%]+/, ''));
+	return {
+		query: { ...Object.fromEntries(appended), ...rest },
+		secret: proof.is === 'signed' ? proof.mac : proof.proof,
+	};
 }
 
 /*

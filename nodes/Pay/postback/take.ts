@@ -8,14 +8,21 @@ import { headerFault, knownOfSender, type SenderRule, signatureFault } from '../
 import { isJsonObject, jsonOrText } from '../base/json';
 import { logWarning } from '../base/log';
 import { isExpression } from '../base/n8n';
+import type { PostbackMatch } from '../fields/condition';
 import { readFieldByField } from '../fields/expressions';
 import { quoted, wrongField } from '../fields/label';
 import { BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { readPaths } from '../fields/paths';
-import { firstValue, isScalar, pathMeeting, type Sources } from '../service/paths';
+import { firstValue, isScalar, type Paths, pathMeeting, type Sources } from '../service/paths';
 import { fieldsInWords, type StatusWords } from '../service/state';
-import { type Body, parseBody } from './body';
-import { type JudgedPostback, judgePostback, namesIn, unsignedSources } from './match';
+import { type Body, type FormOfN8n, parseBody } from './body';
+import {
+	hasTooManyEntries,
+	namesIn,
+	type TakenPostback,
+	takenPostback,
+	unsignedSources,
+} from './match';
 import { headersOf, readContent, readPostback } from './postback';
 import type { Reference } from './proof';
 
@@ -27,76 +34,67 @@ interface PostbackTerms {
 	bodyTime: number;
 	/** How the service shows that it sent it; undefined where that is not checked. */
 	sender: SenderRule | undefined;
-	/** The URL as the service has it: a proxy on the way may cut what n8n gets of it. */
-	urlGivenOut: string;
+	/** The path of the URL as the service has it: a proxy on the way may cut what n8n gets of it. */
+	path: string;
 	/** The words of the account, if it has any. */
 	statusWords: StatusWords | undefined;
+	/** What it must hold for the workflow to go on; undefined where any will do. */
+	match: PostbackMatch | undefined;
 	/** What a request whose URL proves nothing may be instead; undefined where that is nothing. */
 	challenge?: ChallengeRule;
 	/** n8n's own token, which the query of a resume URL holds. */
 	resumeToken?: string;
 }
 
-/** Why a body is not what its service signed, in words for a log; undefined where it is, or is not signed. */
-function faultOfBody(
-	context: IWebhookFunctions,
-	{ sender, urlGivenOut }: PostbackTerms,
-	content: object,
-): string | undefined {
-	if (sender === undefined) return undefined;
-	const request = {
-		headers: headersOf(context),
-		method: context.getRequestObject().method,
-		path: URL.canParse(urlGivenOut) ? new URL(urlGivenOut).pathname : '',
-	};
-	return signatureFault(sender, request, content);
-}
-
-/** Responds to a request that shows no sign of the service where it is a challenge; undefined where it is none. */
-async function respondIfChallenge(
-	context: IWebhookFunctions,
-	reference: Reference | null,
-	{ challenge }: PostbackTerms,
-): Promise<{ noWebhookResponse: true } | undefined> {
-	// Whose URL is proven says which charge it is about, so it is no challenge.
-	if (challenge === undefined || reference !== null) return undefined;
-	return await respondToChallenge(context, challenge);
-}
-
 /**
  * The one way in for a postback: proof, sender, body. Nothing of an unproven request is read but what makes it a
  * challenge, and nothing is read as a postback before its sender is known. Rejects where the body cannot be read.
  * @param reference what its URL proves
- * @returns the postback, genuine and judged, or n8n's value for a request that was refused and has its response
+ * @returns the genuine postback, or n8n's value for a request that has its response
  */
 export async function take(
 	context: IWebhookFunctions,
 	reference: Reference | null,
 	terms: PostbackTerms,
-): Promise<JudgedPostback | { noWebhookResponse: true }> {
-	const { sender, statusWords, challenge, resumeToken } = terms;
-	if (terms.needsProof && reference === null) {
-		const responded = await respondIfChallenge(context, reference, terms);
-		return responded ?? refuseUnproven(context);
-	}
-	const wrongHeader = sender && headerFault(sender, headersOf(context));
-	if (wrongHeader !== undefined) {
-		const responded = await respondIfChallenge(context, reference, terms);
-		return responded ?? refuseWrongSender(context, wrongHeader);
-	}
-	const content = await readContent(context, terms.bodyTime);
-	const wrongBody = faultOfBody(context, terms, content);
-	if (wrongBody !== undefined) {
-		const responded = await respondIfChallenge(context, reference, terms);
-		return responded ?? refuseWrongSender(context, wrongBody);
+): Promise<TakenPostback | { noWebhookResponse: true }> {
+	const { sender, statusWords, match, resumeToken } = terms;
+	// Whose URL is proven says which charge it is about, so it is no challenge.
+	const challenge = reference === null ? terms.challenge : undefined;
+	const genuine = await readGenuine(context, reference, terms);
+	if ('fault' in genuine) {
+		const responded = challenge && (await respondIfChallenge(context, challenge));
+		return responded ?? refusePostback(context, 401, genuine.fault);
 	}
 	const known = { ...knownOfSender(sender, headersOf(context)), resumeToken };
-	const postback = await readPostback(context, content, known);
-	const judged = judgePostback(postback, reference, statusWords);
-	if (challenge === undefined || reference !== null) return judged;
+	const postback = await readPostback(context, genuine.content, known);
+	const taken = takenPostback(postback, reference);
+	if (hasTooManyEntries(taken, statusWords, match)) {
+		return refusePostback(context, 413, 'The list has too many entries');
+	}
 	// Its sender is known, or nobody asks for one.
-	return respondIfIn(context, challenge, judged) ?? judged;
+	return (challenge && respondIfIn(context, challenge, taken)) ?? taken;
 }
+
+/** Reads the body of a request that proves what is asked of it; in words, why it does not. */
+async function readGenuine(
+	context: IWebhookFunctions,
+	reference: Reference | null,
+	{ needsProof, sender, path, bodyTime }: PostbackTerms,
+): Promise<{ content: Buffer | FormOfN8n } | { fault: string }> {
+	if (needsProof && reference === null) {
+		return { fault: 'This address takes only postbacks with a valid proof' };
+	}
+	const headers = headersOf(context);
+	const wrongHeader = sender && headerFault(sender, headers);
+	if (wrongHeader !== undefined) return { fault: `${UNKNOWN_SENDER}: ${wrongHeader}` };
+	const content = await readContent(context, bodyTime);
+	const { method } = context.getRequestObject();
+	const wrongBody = sender && signatureFault(sender, { headers, method, path }, content);
+	if (wrongBody !== undefined) return { fault: `${UNKNOWN_SENDER}: ${wrongBody}` };
+	return { content };
+}
+
+const UNKNOWN_SENDER = 'The sender cannot be verified';
 
 /*
  * Services ask for a text back before they send notifications to an address, mostly unsigned. Whoever sends a
@@ -117,18 +115,18 @@ export const challengeField: INodeProperties = {
 
 /** How a challenge is told from a postback. */
 export interface ChallengeRule {
-	/** Paths, one a line. */
-	field: string;
+	field: Paths;
 	/** The words of the account: what has one of its fields is about money. Undefined without a credential. */
 	words: StatusWords | undefined;
 }
 
 /** Reads the option {@link challengeField}, undefined where it is empty. Throws an InputError. */
-export function readChallengeField(typedOptions: unknown): string | undefined {
+export function readChallengeField(typedOptions: unknown): Paths | undefined {
 	// A request could choose what it gets back.
 	refuseExpression(typedOptions, challengeField);
 	const { challengeField: entered } = (typedOptions ?? {}) as { challengeField?: unknown };
-	return readPaths(entered, challengeField) || undefined;
+	const paths = readPaths(entered, challengeField);
+	return paths.length === 0 ? undefined : paths;
 }
 
 const LEADS_SOMEWHERE = {
@@ -136,19 +134,17 @@ const LEADS_SOMEWHERE = {
 	isMet: (value: unknown) => value !== undefined && value !== null,
 };
 
-/** Whether one of the paths of a field leads somewhere, be it in one entry of a list, or of a list inside it. */
-const isThere = (field: string, sources: Sources) =>
-	pathMeeting(field, LEADS_SOMEWHERE, sources) !== undefined;
+/** Tells whether one of some paths leads somewhere, be it in one entry of a list, or of a list inside it. */
+const leadSomewhere = (paths: Paths, sources: Sources) =>
+	pathMeeting(paths, LEADS_SOMEWHERE, sources) !== undefined;
 
 /** The text that a request wants back; undefined where it is no challenge. */
 function challengeIn({ field, words }: ChallengeRule, sources: Sources): string | undefined {
-	const fieldsOfPostbacks = words === undefined ? [] : fieldsOf(words);
-	if (fieldsOfPostbacks.some((each) => isThere(each, sources))) return undefined;
+	const pathsOfPostbacks = words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
+	if (leadSomewhere(pathsOfPostbacks, sources)) return undefined;
 	const found = firstValue(field, sources);
 	return isScalar(found?.value) ? String(found.value) : undefined;
 }
-
-const fieldsOf = (words: StatusWords) => Object.values(fieldsInWords(words));
 
 /** Letters, digits and signs that no browser, whatever it takes the text for, reads as anything else. */
 const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;
@@ -156,7 +152,7 @@ const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;
 const isHarmless = (challenge: string): boolean => HARMLESS.test(challenge);
 
 /** As much of a body as is read of a request that proves nothing, in bytes. */
-const LONGEST_BODY = 8192;
+const MOST_BODY_BYTES = 8192;
 /** How long that may take, in milliseconds. */
 const BODY_TIME = 10_000;
 
@@ -164,15 +160,15 @@ const BODY_TIME = 10_000;
 function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
 	if (headers['transfer-encoding'] !== undefined) return false;
 	if (headers['content-encoding'] !== undefined) return false;
-	return Number(headers['content-length'] ?? 0) <= LONGEST_BODY;
+	return Number(headers['content-length'] ?? 0) <= MOST_BODY_BYTES;
 }
 
 /**
  * Whether all that a body says can be looked for. Not in a text, such as XML, be its type that of a form; nor in
  * a file. The paths of an account that has seen no list do not look into one.
  */
-function showsAll({ body, rawBody, files }: Body): boolean {
-	if (files.length > 0) return false;
+function showsAll({ body, rawBody, hasFiles }: Body): boolean {
+	if (hasFiles) return false;
 	const isJson = typeof jsonOrText(rawBody) === 'object';
 	if (!isJson && /^\s*[<[{]/.test(rawBody)) return false;
 	return body === '' || isJsonObject(body);
@@ -187,7 +183,7 @@ async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | 
 	const { rawBody } = context.getRequestObject() as { rawBody?: Buffer };
 	if (rawBody === undefined && !isSmall(headers)) return undefined;
 	const content = await readContent(context, BODY_TIME);
-	if (Buffer.isBuffer(content) && content.length > LONGEST_BODY) return undefined;
+	if (Buffer.isBuffer(content) && content.length > MOST_BODY_BYTES) return undefined;
 	const parsed = await parseBody(content, String(headers['content-type'] ?? '').trim());
 	if (!showsAll(parsed)) return undefined;
 	const { body } = parsed;
@@ -195,30 +191,22 @@ async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | 
 	return unsignedSources({ body, query, headers });
 }
 
-/** The text that a request wants back which proves nothing; undefined where it is no challenge. */
-async function unprovenChallenge(
+/**
+ * Responds to a request that proves nothing where it is a challenge; nothing starts.
+ * @returns undefined where it is none: then it has no response yet
+ */
+async function respondIfChallenge(
 	context: IWebhookFunctions,
 	rule: ChallengeRule,
-): Promise<string | undefined> {
+): Promise<{ noWebhookResponse: true } | undefined> {
 	try {
 		const sources = await sourcesOfUnproven(context);
-		return sources && challengeIn(rule, sources);
+		return respondWith(context, sources && challengeIn(rule, sources));
 	} catch {
 		// What cannot be read is no challenge, and is refused like any other request without a proof.
 		context.getResponseObject().setHeader('Connection', 'close');
 		return undefined;
 	}
-}
-
-/**
- * Responds to a request that proves nothing where it is a challenge; nothing starts.
- * @returns undefined where it is none: then it has no response yet
- */
-async function respondToChallenge(
-	context: IWebhookFunctions,
-	rule: ChallengeRule,
-): Promise<{ noWebhookResponse: true } | undefined> {
-	return respondWith(context, await unprovenChallenge(context, rule));
 }
 
 /**
@@ -229,7 +217,7 @@ async function respondToChallenge(
 function respondIfIn(
 	context: IWebhookFunctions,
 	rule: ChallengeRule,
-	{ postback, sources }: JudgedPostback,
+	{ postback, sources }: TakenPostback,
 ): { noWebhookResponse: true } | undefined {
 	// Without the words of an account there is nothing to look for.
 	if (rule.words !== undefined && !showsAll(postback)) return undefined;
@@ -291,10 +279,6 @@ export function refusePostback(
 	return { noWebhookResponse: true };
 }
 
-/** Refuses a request whose URL proves nothing. */
-const refuseUnproven = (context: IWebhookFunctions) =>
-	refusePostback(context, 401, 'This address takes only postbacks with a valid proof');
-
 /** The status of an error that n8n found in the request, such as a body over its limit. */
 function statusOfError(error: unknown): number {
 	const { httpStatusCode, statusCode } = (error ?? {}) as Record<string, unknown>;
@@ -328,13 +312,6 @@ export async function refuseOnError(
 	}
 }
 
-/**
- * Refuses a request of which nothing shows that the service sent it.
- * @param fault what is wrong with it, in words that follow a colon
- */
-const refuseWrongSender = (context: IWebhookFunctions, fault: string) =>
-	refusePostback(context, 401, `The sender cannot be verified: ${fault}`);
-
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
 function logTaken(context: IWebhookFunctions, why: string, external_id: unknown): void {
 	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
@@ -342,13 +319,8 @@ function logTaken(context: IWebhookFunctions, why: string, external_id: unknown)
 }
 
 /** Says so of one that lacks what was asked for, and what is there instead. */
-export function logNotAwaited(
-	context: IWebhookFunctions,
-	why: string,
-	judged: JudgedPostback,
-): void {
-	const { reference } = judged;
-	logTaken(context, `${why}. It has: ${namesIn(judged)}`, reference?.external_id);
+export function logNotAwaited(context: IWebhookFunctions, why: string, taken: TakenPostback): void {
+	logTaken(context, `${why}. It has: ${namesIn(taken)}`, taken.reference?.external_id);
 }
 
 /** Why a repeat starts nothing. */

@@ -70,8 +70,10 @@ export interface AskingExecution {
 }
 
 /**
- * Whether a URL is this execution's own resume URL, whatever host and prefix a proxy gives it. Throws an
- * InputError where it is, without n8n's token.
+ * Tells this execution's own resume URL, whatever host and prefix a proxy gives it. Of execution 42, whose URL is
+ * https://n8n.example.com/webhook-waiting/42?signature=ab, it is https://pay.example.com/n8n/webhook-waiting/42?signature=ab
+ * too, and each of them with /pay-postback behind the 42. It is not .../webhook/42 or .../webhook-waiting/43.
+ * Throws an InputError where it is the own one without n8n's token.
  */
 function isOwnResumeUrl(url: string, id: string, { resumeUrl }: AskingExecution): boolean {
 	const { pathname, searchParams } = new URL(url);
@@ -254,10 +256,12 @@ function isPrivate(hostname: string): boolean {
 
 const TEST_PATH = '/webhook-test';
 
+/** The path of a URL; "" where it is none. */
+export const pathOf = (url: string) => (URL.canParse(url) ? new URL(url).pathname : '');
+
 /** The path of this n8n's test URLs, which N8N_ENDPOINT_WEBHOOK_TEST renames. */
 export function testPathOf(context: Pick<IExecuteFunctions, 'getNode'>): string {
-	const address = additionalDataOf(context)?.webhookTestBaseUrl ?? '';
-	return URL.canParse(address) ? new URL(address).pathname : TEST_PATH;
+	return pathOf(additionalDataOf(context)?.webhookTestBaseUrl ?? '') || TEST_PATH;
 }
 
 /**

@@ -95,31 +95,20 @@ export function otherStillAwaited(
 export const countWaits = ({ postbacks = [] }: ExpectationStore, executionId: string) =>
 	postbacks.filter((event) => event.is === 'wait' && event.executionId === executionId).length;
 
-/** The request that gave the proof with this hash. */
-export function expectationOf(
-	{ postbacks = [] }: ExpectationStore,
-	hash: string,
-): Expectation | undefined {
-	for (const event of postbacks) {
-		if (event.is === 'request' && event.hash === hash) return event;
-	}
-	return undefined;
-}
-
 /**
- * The hashes of the proofs that may end a wait: those of this external_id that this very execution
- * asked for. A new charge after a wait that a postback ended replaces those before it; else a
- * repeated "paid" of the one would end the wait for the other. After charge 1, a wait that its time
- * limit ended, charge 2, a wait that a postback ended, and charge 3, the next wait ends with the
- * proof of charge 3 alone. Without the last charge it would end with that of 1 or of 2.
+ * The requests whose postbacks may end a wait: those of this external_id that this very execution made. A new
+ * charge after a wait that a postback ended replaces those before it; else a repeated "paid" of the one would
+ * end the wait for the other. After charge 1, a wait that its time limit ended, charge 2, a wait that a
+ * postback ended, and charge 3, the next wait ends with charge 3 alone. Before charge 3 was made, it would
+ * have ended with 1 or 2.
  */
-export function awaitedHashes(
+export function awaitedRequests(
 	{ postbacks = [] }: ExpectationStore,
 	external_id: string,
 	executionId: string,
 	wasEnded: (wait: Wait) => boolean,
-): string[] {
-	let hashes: string[] = [];
+): Expectation[] {
+	let requests: Expectation[] = [];
 	/** A postback has ended a wait for the charges so far. */
 	let isReplacedByNext = false;
 	for (const event of postbacks) {
@@ -128,11 +117,11 @@ export function awaitedHashes(
 			if (wasEnded(event)) isReplacedByNext = true;
 			continue;
 		}
-		if (isReplacedByNext) hashes = [];
+		if (isReplacedByNext) requests = [];
 		isReplacedByNext = false;
-		if (!event.isVoid) hashes.push(event.hash);
+		if (!event.isVoid) requests.push(event);
 	}
-	return hashes;
+	return requests;
 }
 
 /*

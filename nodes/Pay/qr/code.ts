@@ -1,5 +1,6 @@
 import { valueAt } from '../base/json';
 import { shortened } from '../base/text';
+import type { Paths } from '../service/paths';
 import { easiestToShow, type Image, imageIn } from './image';
 import { EMV_BEGINNING, emvAmount, isEmv } from './emv';
 
@@ -57,7 +58,7 @@ function codesIn(fields: TextField[]): TextField[] {
 /** The first of some paths that is there, and what is at it; undefined where there is none. */
 function firstPresent(
 	response: unknown,
-	paths: string[],
+	paths: Paths,
 ): { path: string; value: unknown } | undefined {
 	for (const path of paths) {
 		const value = valueAt(response, path);
@@ -67,7 +68,7 @@ function firstPresent(
 }
 
 /** The source at the paths of QR Code Path. */
-function chosenSource(response: unknown, paths: string[]): QrSource {
+function chosenSource(response: unknown, paths: Paths): QrSource {
 	const present = firstPresent(response, paths);
 	if (typeof present?.value !== 'string' || present.value.trim() === '') {
 		const looked = present === undefined ? paths : [present.path];
@@ -90,10 +91,10 @@ function chosenSource(response: unknown, paths: string[]): QrSource {
 /**
  * Finds what to make a QR code image from, or gives a hint. The response's form is not documented
  * (section 2.3), so a payload is known by its own form: a payment code or an image, anywhere in it.
- * @param paths where it is, as a person entered it: paths, one a line; empty where nobody did
+ * @param paths where it is, as a person entered it
  */
-export function findQrSource(response: unknown, paths = ''): QrSource {
-	if (paths !== '') return chosenSource(response, paths.split('\n'));
+export function findQrSource(response: unknown, paths?: Paths): QrSource {
+	if (paths !== undefined) return chosenSource(response, paths);
 	const fields = textFields(response);
 	// A service often gives the code and a picture of it; the code is the one to draw.
 	const codes = codesIn(fields);

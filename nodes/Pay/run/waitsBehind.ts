@@ -3,19 +3,10 @@ import type { Account } from '../account/account';
 import { refuseUnsignedMatch } from '../account/sender';
 import { InputError } from '../base/inputError';
 import { workflowNode } from '../base/n8n';
-import {
-	matchOf,
-	type PostbackMatch,
-	readCondition,
-	refuseMisplacedCondition,
-	resumeCondition,
-} from '../fields/condition';
+import { matchOf, resumeCondition } from '../fields/condition';
 import { mayBeExpression, type ReadParameter } from '../fields/expressions';
-import { readWaitLimit } from '../fields/options';
-import { AWAITED_ID, readExternalId } from '../fields/text';
-import { refuseWrongResponseOfWait } from '../postback/take';
+import { readWait } from '../postback/waitFields';
 import type { Expectation } from '../postback/waiting';
-import type { StatusWords } from '../service/state';
 import { cannotBegin, otherIdAwaited } from './refusals';
 
 /*
@@ -63,35 +54,6 @@ export function waitsBehind(context: IExecuteFunctions): WaitBehind[] | undefine
 	return waits;
 }
 
-/** Thrown where a parameter has no value before the wait begins. */
-class NotYetKnown extends Error {}
-
-/** Refuses a wait with an operation that does not exist. Throws an InputError. */
-function refuseOtherOperation(operation: unknown): void {
-	if (operation === 'wait') return;
-	const what = `operation must be wait, but is ${JSON.stringify(operation)}`;
-	throw new InputError('operation', what, 'Choose one from the list.');
-}
-
-/** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
-function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
-	if (!wait.isNext) return;
-	const waitsFor = readExternalId(read('external_id'), AWAITED_ID);
-	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
-}
-
-/** Refuses a wait whose own check of the sender would refuse it. Throws an InputError. */
-function refuseUnsigned(
-	{ hasSameCredential }: WaitBehind,
-	sender: Asking['sender'],
-	readMatch: () => PostbackMatch | undefined,
-	status: StatusWords | undefined,
-): void {
-	if (!hasSameCredential) return;
-	if (sender instanceof InputError) throw sender;
-	refuseUnsignedMatch(readMatch(), sender, status);
-}
-
 /** A node that asks for a postback, as far as the waits behind it depend on it. */
 interface Asking {
 	name: string;
@@ -100,35 +62,43 @@ interface Asking {
 }
 
 /** Why a wait could not begin; undefined where nothing is known. */
-function faultOf(wait: WaitBehind, asking: Asking): InputError | undefined {
-	const { sender, expectation } = asking;
+function faultOf(wait: WaitBehind, { name, expectation, sender }: Asking): InputError | undefined {
 	const { external_id, status } = expectation;
-	const read: ReadParameter = (name) => {
-		const value = wait.parameters[name];
-		if (mayBeExpression(value)) throw new NotYetKnown();
-		return value;
+	/** What an expression will give is not known yet, so it is taken for something that is right. */
+	const standIns: Readonly<Record<string, unknown>> = {
+		operation: 'wait',
+		external_id,
+		resumeWhen: 'any',
+		matchField: 'status',
+		matchValues: ['paid'],
+		limitWaitTime: false,
+		resumeAmount: 1,
+		resumeUnit: 'hours',
 	};
-	const whereWordsBelong = `Open the credential of "${asking.name}".`;
-	const readMatch = () =>
-		matchOf(readCondition(read, resumeCondition), status, resumeCondition.name, whereWordsBelong);
-	const checks = [
-		() => refuseOtherOperation(read('operation')),
-		() => refuseMisplacedCondition(wait.parameters, resumeCondition.name),
-		readMatch,
-		() => readWaitLimit(read),
-		() => refuseWrongResponseOfWait(wait.parameters),
-		() => refuseOtherId(wait, read, external_id),
-		() => refuseUnsigned(wait, sender, readMatch, status),
-	];
-	// Each check stands alone: one that cannot tell yet does not hide what the next one finds.
-	for (const check of checks) {
-		try {
-			check();
-		} catch (error) {
-			if (error instanceof InputError) return error;
-		}
+	const read: ReadParameter = (field) => {
+		const typed = wait.parameters[field];
+		return mayBeExpression(typed) ? standIns[field] : typed;
+	};
+	try {
+		readOperation(read);
+		const { condition, external_id: waitsFor } = readWait(wait.parameters, read);
+		const whereWordsBelong = `Open the credential of "${name}".`;
+		const match = matchOf(condition, status, resumeCondition.name, whereWordsBelong);
+		if (wait.isNext && waitsFor !== external_id) return otherIdAwaited(waitsFor, external_id);
+		if (!wait.hasSameCredential) return undefined;
+		if (sender instanceof InputError) return sender;
+		refuseUnsignedMatch(match, sender, status);
+		return undefined;
+	} catch (error) {
+		return error instanceof InputError ? error : undefined;
 	}
-	return undefined;
+}
+
+function readOperation(read: ReadParameter): void {
+	const operation = read('operation');
+	if (operation === 'wait') return;
+	const what = `operation must be wait, but is ${JSON.stringify(operation)}`;
+	throw new InputError('operation', what, 'Choose one from the list.');
 }
 
 /** Why none of some waits could begin; undefined where one may. */

@@ -2,7 +2,7 @@ import { jsonOrText } from '../base/json';
 import { pathOf, type ServiceOperation, type ServiceRequest } from './contract';
 import { exchange, type Exchange, type HttpRequest } from './exchange';
 import { type Outcome, outcomeOfFailure, outcomeOfStatus } from './outcome';
-import { firstValue, mismatchOf, Sources } from './paths';
+import { firstValue, mismatchOf, type Paths, Sources } from './paths';
 import { type Reason, reasonOfFailure, replaceUnpublished, unconfirmedBy } from './reasons';
 
 /** How to reach the service: checked values, see `readBaseUrl`. */
@@ -222,8 +222,7 @@ export function tokenPoster(httpRequest: HttpRequest, timeout: number): TokenPos
 
 /** What a response says became of its request, in the words of the account. */
 export interface ResponseWords {
-	/** As `FieldMatch` has it. */
-	field: string;
+	field: Paths;
 	/** Words of an acceptance; without any, each 2xx is one that says nothing else. */
 	accepted: string[];
 	/** Words that mean that the request was certainly not carried out. */
@@ -249,7 +248,7 @@ export function judge(
 ): Judgement | undefined {
 	// The output shows the body as `response`, so a path may begin with it.
 	const sources = new Sources(response, { response });
-	const path = firstValue(field, sources)?.path ?? field;
+	const { path = '' } = firstValue(field, sources) ?? {};
 	if (mismatchOf({ field, values: rejected }, sources) === undefined) {
 		return { means: 'rejected', reason: { is: 'saidNo', path } };
 	}

@@ -1,12 +1,21 @@
 import { jsonOrText, valueAt } from '../base/json';
 
+/*
+ * One service says `{ "data": { "status": "paid" } }`: the path data.status leads to one value. Another one says
+ * `{ "live": true, "pix": [{ "txid": "a", "status": "paid" }, { "txid": "b", "status": "pending" }] }`: the path
+ * pix[].status leads to one value in each entry, and live to one beside the list, which holds for all of them.
+ * What tells entries apart (pix[].txid) has to be an entry's own, unless that entry is alone.
+ */
+
+/**
+ * Where a field of a response or postback is looked for, each a path as `valueAt` takes it: the first that is
+ * there counts. One of a postback may go through a list, `pix[].status`.
+ */
+export type Paths = readonly string[];
+
 /** That a field has one of some values. */
 export interface FieldMatch {
-	/**
-	 * A path as `valueAt` takes it, or several, one a line: the first that is there counts. A path of a
-	 * postback may go through a list, `pix[].status`.
-	 */
-	field: string;
+	field: Paths;
 	/** {@link ANYTHING} among them stands for whatever is not empty. */
 	values: string[];
 }
@@ -40,19 +49,13 @@ export const normalPath = (path: string) =>
 	normalName(path).replace(/^(?:postback\.)?(?:body(?:\.|(?=\[)))?/, '');
 
 /** The lists that the paths of a field go through, in one spelling. */
-export function listsOf(field: string): string[] {
+export function listsOf(field: Paths): string[] {
 	const lists: string[] = [];
-	for (const path of field.split('\n')) {
+	for (const path of field) {
 		const { list } = takeApart(normalPath(path));
 		if (list !== undefined) lists.push(list);
 	}
 	return lists;
-}
-
-/** The paths of a field that go through a list, as a field. */
-function throughLists(field: string): string {
-	const paths = field.split('\n').filter((path) => path.includes(EACH));
-	return paths.join('\n');
 }
 
 /** A text that holds a JSON object or list as what it holds; any other value as it is. */
@@ -70,6 +73,8 @@ export interface ValueTest {
 /** One entry of a list of a postback. */
 export interface Entry {
 	list: object;
+	/** Its place in the list, from 0 on. */
+	at: number;
 	value: unknown;
 	/** Whether the postback has no other one: then what stands beside the list is about it, too. */
 	isAlone: boolean;
@@ -83,7 +88,9 @@ interface Found {
 
 /**
  * Where the fields of a postback or response are looked for: its parts, in the order in which they count.
- * What was found is kept, and a text is parsed once: a list may have very many entries.
+ * What was found is kept, and a text is parsed once. Of 500 charges and 500 refunds in a body of 90,000 members
+ * (0.3 s) it took 32 s without the values that were found, 480 s without the lists, and 7 s without the answers
+ * of tests, where one of them was about a long text.
  */
 export class Sources {
 	readonly #parts: unknown[];
@@ -211,9 +218,9 @@ export class Sources {
 }
 
 /** The entries of the lists that some fields go through, of those lists that a postback has. */
-export function entriesOf(fields: string[], sources: Sources): Entry[] {
+export function entriesOf(paths: Paths, sources: Sources): Entry[] {
 	const lists = new Set<object>();
-	for (const path of fields.join('\n').split('\n')) {
+	for (const path of paths) {
 		const { list } = takeApart(path);
 		const found = list === undefined ? undefined : sources.listAt(list);
 		if (found !== undefined) lists.add(found);
@@ -221,9 +228,9 @@ export function entriesOf(fields: string[], sources: Sources): Entry[] {
 	const entries: Array<Omit<Entry, 'isAlone'>> = [];
 	for (const list of lists) {
 		const values: unknown[] = Array.isArray(list) ? list : [list];
-		for (const value of values) entries.push({ list, value });
+		for (const [at, value] of values.entries()) entries.push({ list, at, value });
 	}
-	return entries.map(({ list, value }) => ({ list, value, isAlone: entries.length === 1 }));
+	return entries.map((entry) => ({ ...entry, isAlone: entries.length === 1 }));
 }
 
 /** The value at a path, for one entry: what goes through another list is not there. */
@@ -239,10 +246,10 @@ function valueFor(path: string, sources: Sources, entry: Entry | undefined): unk
  * path counts more.
  * @param entry the one that is read, where a path goes through a list
  */
-export function firstValue(field: string, sources: Sources, entry?: Entry): Found | undefined {
+export function firstValue(field: Paths, sources: Sources, entry?: Entry): Found | undefined {
 	let firstObject: Found | undefined;
-	for (const path of field.split('\n')) {
-		const value = path === '' ? undefined : valueFor(path, sources, entry);
+	for (const path of field) {
+		const value = valueFor(path, sources, entry);
 		if (value === undefined || value === null) continue;
 		if (isScalar(value)) return { path, value };
 		firstObject ??= { path, value };
@@ -254,14 +261,15 @@ export function firstValue(field: string, sources: Sources, entry?: Entry): Foun
  * As {@link firstValue}, for what tells one entry from the others: where there are others, what stands
  * beside their list is not one entry's own.
  */
-export function ownValue(field: string, sources: Sources, entry?: Entry): Found | undefined {
+export function ownValue(field: Paths, sources: Sources, entry?: Entry): Found | undefined {
 	const isOneOfMany = entry !== undefined && !entry.isAlone;
-	return firstValue(isOneOfMany ? throughLists(field) : field, sources, entry);
+	const own = isOneOfMany ? field.filter((path) => path.includes(EACH)) : field;
+	return firstValue(own, sources, entry);
 }
 
 /** Whether a field tells the entries of a list apart: one of its paths goes through that list. */
-export function tellsApart(field: string, { list }: Entry, sources: Sources): boolean {
-	return field.split('\n').some((path) => {
+export function tellsApart(field: Paths, { list }: Entry, sources: Sources): boolean {
+	return field.some((path) => {
 		const { list: name } = takeApart(path);
 		return name !== undefined && sources.listAt(name) === list;
 	});
@@ -285,12 +293,12 @@ export function isThere(value: unknown): boolean {
  * list inside it, and of any other one, all entries.
  */
 export function pathMeeting(
-	field: string,
+	field: Paths,
 	test: ValueTest,
 	sources: Sources,
 	entry?: Entry,
 ): string | undefined {
-	return field.split('\n').find((path) => {
+	return field.find((path) => {
 		const { list, rest } = takeApart(path);
 		const isOwn = entry !== undefined && list !== undefined && sources.listAt(list) === entry.list;
 		if (!isOwn) return sources.isMetAt(path, test);
@@ -299,12 +307,13 @@ export function pathMeeting(
 }
 
 /** Says that none of a field's paths is there. */
-export function missingInWords(field: string, sources: Sources): string {
-	const paths = field.split('\n').map((path) => JSON.stringify(path));
+export function missingInWords(field: Paths, sources: Sources): string {
+	const paths = field.map((path) => JSON.stringify(path));
 	if (paths.length > 1) return `the fields ${paths.join(' and ')} are missing`;
-	const text = `the field ${paths[0]} is missing`;
-	if (!sources.isList || field.startsWith(EACH)) return text;
-	return `${text}, and the body is a list, whose entries have ${JSON.stringify(`${EACH}.${field}`)}`;
+	const [path = ''] = field;
+	const text = `the field ${JSON.stringify(path)} is missing`;
+	if (!sources.isList || path.startsWith(EACH)) return text;
+	return `${text}, and the body is a list, whose entries have ${JSON.stringify(`${EACH}.${path}`)}`;
 }
 
 /** Whether a value is one of some words; upper and lower case do not count. */

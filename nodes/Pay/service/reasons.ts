@@ -1,6 +1,7 @@
 import { isJsonObject } from '../base/json';
 import { MOST_BYTES } from './exchange';
 import type { TransportFailure } from './outcome';
+import type { Paths } from './paths';
 
 /**
  * Why a request was not sent, or why it is not known what came of it: facts, since executions keep them
@@ -18,8 +19,8 @@ export type Reason =
 	| { is: 'tooLong' | 'notEndedInTime' | 'brokeOff'; statusCode: number }
 	/** Something failed in n8n, behind the request or before it. */
 	| { is: 'notReadable' | 'notWritable' }
-	/** A 2xx without any of the Accepted Values; with the paths, one a line. */
-	| { is: 'notConfirmed'; field: string }
+	/** A 2xx without any of the Accepted Values. */
+	| { is: 'notConfirmed'; field: Paths }
 	/** A response with one of the Rejected Values, and where. */
 	| { is: 'saidNo'; path: string }
 	/** A response with one of the Accepted Values, and where, whose status says no. */
@@ -65,11 +66,7 @@ function failureInWords(code: string | undefined): string {
 export const webPageInWords = ({ title }: { title: string }) =>
 	title === '' ? 'a web page' : `a web page titled "${title}"`;
 
-const quotedPaths = (field: string) =>
-	field
-		.split('\n')
-		.map((path) => `"${path}"`)
-		.join(' or ');
+const quotedPaths = (field: Paths) => field.map((path) => `"${path}"`).join(' or ');
 
 /** A reason in words that follow a colon. */
 export function reasonInWords(reason: Reason): string {

@@ -11,6 +11,7 @@ import {
 	isThere,
 	mismatchOf,
 	missingInWords,
+	type Paths,
 	normalPath,
 	ownValue,
 	pathMeeting,
@@ -22,28 +23,27 @@ import {
 
 /** Where a postback says what became of a charge or payment, and the service's words for it. */
 export interface StatusWords {
-	/** As `FieldMatch` has it; so the fields below. */
-	field: string;
+	field: Paths;
 	paid: string[];
 	/** {@link ANYTHING} among them stands for any other single value. */
 	failed: string[];
 	/** What must hold too, whatever the status says. */
 	required?: RequiredValue[];
 	/** Where it says that all or part of the money went back. */
-	refundField?: string;
+	refundField?: Paths;
 	/** The words there that say so; absent where anything does that is not empty. */
 	refunded?: string[];
 	/** Where it says how much was paid, and in which unit. */
-	amountField?: string;
+	amountField?: Paths;
 	amountUnit?: AmountUnit;
 	/** Where it repeats the External ID. */
-	idField?: string;
+	idField?: Paths;
 }
 
 /** The paths that the words of an account look at, by the field of the credential in which they stand. */
-export function fieldsInWords(words: StatusWords): Record<string, string> {
-	const required = words.required?.map(({ path }) => path).join('\n');
-	const fields: Record<string, string> = { statusField: words.field };
+export function fieldsInWords(words: StatusWords): Record<string, Paths> {
+	const required = words.required?.map(({ path }) => path);
+	const fields: Record<string, Paths> = { statusField: words.field };
 	if (required !== undefined) fields.requiredValues = required;
 	if (words.refundField !== undefined) fields.refundField = words.refundField;
 	if (words.amountField !== undefined) fields.amountField = words.amountField;
@@ -85,19 +85,16 @@ export const STATES = [
 /** What a postback says became of its charge or payment. */
 export type State = (typeof STATES)[number]['state'];
 
-/** Where a state stands among those of entries that disagree. */
-const placeOf = (wanted: State) => STATES.findIndex(({ state }) => state === wanted);
-
 /** What a postback says, and why it does not say "paid". */
 export interface JudgedState {
 	state: State;
 	/** Which field was missing, or which rule failed: never a value. Absent where the state is "paid". */
 	reason?: string;
 	/**
-	 * Whether it says nothing of the charge or payment: it is, or may be, about another one, or lacks a
+	 * Set where it says nothing of the charge or payment: it is, or may be, about another one, or lacks a
 	 * required value. Then no condition goes on with it.
 	 */
-	isDisregarded?: true;
+	disregardedFor?: 'otherId' | 'lacksValue';
 }
 
 /** What a postback is about, as something proves it or as it claims itself; null where nothing does. */
@@ -142,15 +139,15 @@ function lackingIn(
 	entry?: Entry,
 ): string | undefined {
 	for (const { path, value } of required ?? []) {
-		const mismatch = mismatchOf({ field: path, values: [value] }, sources, entry);
+		const mismatch = mismatchOf({ field: [path], values: [value] }, sources, entry);
 		if (mismatch !== undefined) return `of the Required Values, ${mismatch}`;
 	}
 	return undefined;
 }
 
-/** Whether another path of a field goes on inside of what stands at this one. */
-const leadsFurther = (path: string, field: string) =>
-	field.split('\n').some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[]`));
+/** Tells whether another path of a field goes on inside of what stands at this one. */
+const leadsFurther = (path: string, field: Paths) =>
+	field.some((other) => other.startsWith(`${path}.`) || other.startsWith(`${path}[]`));
 
 /** Why all or part of the money went back, in words; undefined where it did not. */
 function refundIn(
@@ -165,12 +162,12 @@ function refundIn(
 		return `the field ${JSON.stringify(path)} says that all or part of the money went back`;
 	}
 	// Who adds a word and leaves the path at a list of refunds would never hear of one again.
-	const ends = refundField.split('\n').filter((each) => !leadsFurther(each, refundField));
+	const ends = refundField.filter((each) => !leadsFurther(each, refundField));
 	const cannotSay = {
 		name: 'no single value',
 		isMet: (value: unknown) => isThere(value) && !isScalar(value),
 	};
-	const unclear = pathMeeting(ends.join('\n'), cannotSay, sources, entry);
+	const unclear = pathMeeting(ends, cannotSay, sources, entry);
 	if (unclear === undefined) return undefined;
 	return `the field ${JSON.stringify(unclear)} is not a single value, so no Refunded Value can be compared`;
 }
@@ -216,9 +213,10 @@ function stateOfEntry(
 	entry?: Entry,
 ): JudgedState {
 	const otherId = otherIdIn(words, proven, sources, entry);
-	if (otherId !== undefined) return { state: 'other', reason: otherId, isDisregarded: true };
+	if (otherId !== undefined) return { state: 'other', reason: otherId, disregardedFor: 'otherId' };
 	const lacking = lackingIn(words.required, sources, entry);
-	if (lacking !== undefined) return { state: 'other', reason: lacking, isDisregarded: true };
+	if (lacking !== undefined)
+		return { state: 'other', reason: lacking, disregardedFor: 'lacksValue' };
 	const refund = refundIn(words, sources, entry);
 	if (refund !== undefined) return { state: 'refunded', reason: refund };
 	// One status may be that of all entries; what an entry says of itself goes before it.
@@ -242,82 +240,72 @@ function stateOfEntry(
 	return { state: 'paid' };
 }
 
+/** What an entry of a postback's list says. */
+export interface JudgedEntry extends Entry {
+	/** Whether the External ID in it is another one, or is missing. */
+	isOfAnother: boolean;
+	verdict: JudgedState;
+	/** Why a field of a node's own counts for nothing in it, in words; absent where it counts. */
+	refusal?: string;
+}
+
+/** Judges each entry of the lists that the words of an account go through. */
+export function judgeEntries(words: StatusWords, proven: Proven, sources: Sources): JudgedEntry[] {
+	return entriesFor(words, sources).map((entry): JudgedEntry => {
+		const verdict = stateOfEntry(words, proven, sources, entry);
+		const hasOwn = (field: Paths = []) => tellsApart(field, entry, sources);
+		const isOfAnother = hasOwn(words.idField) && verdict.disregardedFor === 'otherId';
+		// "Paid" with another amount than is proven. What stands beside the list is judged once for all of it.
+		const isOtherAmount =
+			verdict.state === 'otherAmount' && proven !== null && hasOwn(words.amountField);
+		const isRefused = verdict.disregardedFor !== undefined || isOtherAmount;
+		return { ...entry, isOfAnother, verdict, refusal: isRefused ? verdict.reason : undefined };
+	});
+}
+
 /** The entries of a postback's lists, as far as the words of an account go through them. */
-function entriesFor(words: StatusWords, sources: Sources): Entry[] {
+function entriesFor({ field, amountField = [], idField = [] }: StatusWords, sources: Sources) {
 	// Refunds may have a list of their own, which is about no other charge.
-	const fields = [words.field, words.amountField, words.idField];
-	return entriesOf(
-		fields.filter((field) => field !== undefined),
-		sources,
-	);
-}
-
-/** Whether an entry of a list is about something else than what is proven, by the External ID in it. */
-export function isOfAnother(
-	entry: Entry,
-	words: StatusWords,
-	proven: Proven,
-	sources: Sources,
-): boolean {
-	const { idField } = words;
-	if (idField === undefined || !tellsApart(idField, entry, sources)) return false;
-	return otherIdIn(words, proven, sources, entry) !== undefined;
-}
-
-/**
- * Why a node's own field counts for nothing in an entry of a list, in words: the entry lacks a required value, or
- * says "paid" with another amount than is proven. What stands beside the list is judged once for all of it.
- */
-export function whyEntryIsRefused(
-	entry: Entry,
-	words: StatusWords,
-	proven: Proven,
-	sources: Sources,
-): string | undefined {
-	const { amountField, required } = words;
-	const own = required?.filter(({ path }) => tellsApart(path, entry, sources));
-	const lacking = lackingIn(own, sources, entry);
-	if (lacking !== undefined) return lacking;
-	if (proven === null || amountField === undefined) return undefined;
-	if (!tellsApart(amountField, entry, sources)) return undefined;
-	const { state, reason } = stateOfEntry(words, proven, sources, entry);
-	return state === 'otherAmount' ? reason : undefined;
+	return entriesOf([...field, ...amountField, ...idField], sources);
 }
 
 /**
  * What a postback says. Of a list that entry counts that is about what is proven; where nothing tells the
  * entries apart, a list of several says nothing.
+ * @param entries where they have been judged
  */
-export function stateOf(words: StatusWords, proven: Proven, sources: Sources): JudgedState {
-	const entries = entriesFor(words, sources);
-	if (entries.length <= 1) return stateOfEntry(words, proven, sources, entries[0]);
+export function stateOf(
+	words: StatusWords,
+	proven: Proven,
+	sources: Sources,
+	entries: readonly JudgedEntry[] = judgeEntries(words, proven, sources),
+): JudgedState {
+	const [first] = entries;
+	if (first === undefined) return stateOfEntry(words, proven, sources);
+	if (entries.length === 1) return first.verdict;
 	const { idField } = words;
 	if (idField === undefined) {
-		for (const entry of entries) {
-			const lacking = lackingIn(words.required, sources, entry);
-			if (lacking !== undefined) return { state: 'other', reason: lacking, isDisregarded: true };
-		}
+		const lacking = entries.find(({ verdict }) => verdict.disregardedFor);
+		if (lacking !== undefined) return lacking.verdict;
 		const reason = 'the list has several entries, and no External ID Field tells them apart';
 		return { state: 'other', reason };
 	}
-	const candidates = entries.filter((entry) => tellsApart(idField, entry, sources));
-	if (candidates.length === 0) {
+	const told = entries.filter((entry) => tellsApart(idField, entry, sources));
+	if (told.length === 0) {
 		const reason =
 			'the list has several entries, and the External ID Field does not go through that list';
-		return { state: 'other', reason, isDisregarded: true };
+		return { state: 'other', reason, disregardedFor: 'otherId' };
 	}
-	let first: JudgedState = {
-		state: 'other',
-		reason: 'no entry of the list is about this charge or payment',
-		isDisregarded: true,
-	};
-	for (const entry of candidates) {
-		if (otherIdIn(words, proven, sources, entry) !== undefined) continue;
-		const verdict = stateOfEntry(words, proven, sources, entry);
-		const isFirst = placeOf(verdict.state) < placeOf(first.state);
-		if (isFirst || first.isDisregarded) first = verdict;
+	const verdicts: JudgedState[] = [];
+	for (const { isOfAnother, verdict } of told) {
+		if (!isOfAnother) verdicts.push(verdict);
 	}
-	return first;
+	for (const { state } of STATES) {
+		const found = verdicts.find((verdict) => verdict.state === state && !verdict.disregardedFor);
+		if (found !== undefined) return found;
+	}
+	const reason = 'no entry of the list is about this charge or payment';
+	return verdicts.at(-1) ?? { state: 'other', reason, disregardedFor: 'otherId' };
 }
 
 /** What a postback, or an entry of its list, says of itself, and what became of that. */

@@ -33,10 +33,9 @@ async function timeOf({ type, body = '', headers = {} }: Hostile): Promise<numbe
 			);
 			const { body: parsed } = postback;
 			const sources = new Sources(parsed, query, { postback: { body: parsed } });
-			mismatchOf({ field: 'data[attributes].status', values: ['paid'] }, sources);
+			mismatchOf({ field: ['data[attributes].status'], values: ['paid'] }, sources);
 			sources.names(20);
-			const files = postback.files.map(({ name, content }) => ({ name, bytes: content as Buffer }));
-			JSON.stringify(toJson(postback, { reference: null }, files));
+			JSON.stringify(toJson(postback, { reference: null }));
 		} catch (error) {
 			expect(error).toMatchObject({ name: 'BodyError' });
 		}

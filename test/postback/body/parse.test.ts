@@ -93,22 +93,18 @@ test.each([
 	{ name: 'ISO-8859-1', type: 'application/json;charset=iso-8859-1', bytes: LATIN1 },
 	{ name: 'ISO-8859-1, spaced', type: 'text/plain;  charset = iso-8859-1', bytes: LATIN1 },
 	{ name: 'ISO-8859-1, quoted', type: 'text/plain; charset="latin1"; a=b', bytes: LATIN1 },
-	{
-		name: 'UTF-8, said to be unknown',
-		type: 'application/json; charset=utf8mb4',
-		bytes: Buffer.from('{"a":"é"}'),
-	},
 ])('a body in $name is read', async ({ type, bytes }) => {
 	expect(await parseBody(bytes, type)).toMatchObject({ body: { a: 'é' }, rawBody: '{"a":"é"}' });
 });
 
 test.each([
 	{ what: 'JSON', type: 'application/json; charset=cp936', text: '{"a":"\xc0\xee"}' },
-	{ what: 'a form', type: `${FORM}; charset=cp936`, text: 'a=%C0%EE' },
-	{ what: 'a form in UTF-16', type: `${FORM}; charset=utf-16`, text: 'a=1' },
-])('$what in a charset that cannot be read is refused with 400', async ({ type, text }) => {
+	{ what: 'UTF-8, said to be unknown', type: 'application/json; charset=utf8mb4', text: '{}' },
+	{ what: 'a form', type: `${FORM}; charset=cp936`, text: 'a=1' },
+	{ what: 'a form in UTF-16', type: `${FORM}; charset=utf-16le`, text: 'a\0=\x001\0' },
+])('$what in a charset that cannot be read is refused with 415', async ({ type, text }) => {
 	const refused = expect(bodyOf(Buffer.from(text, 'latin1'), type)).rejects;
-	await refused.toMatchObject({ name: 'BodyError', statusCode: 400 });
+	await refused.toMatchObject({ name: 'BodyError', statusCode: 415 });
 });
 
 test('bytes that are no text are shown as such, and a byte order mark in the middle is none', async () => {
@@ -136,18 +132,17 @@ describe('a form', () => {
 		{ text: 'data.status=paid', body: { 'data.status': 'paid' } },
 		{ text: 'a=&b&', body: { a: '', b: '' } },
 		{ text: 'a[b=1', body: { 'a[b': '1' } },
-		{ text: '=1&a=%zz&b=%', body: { '': '1', a: '%zz', b: '%' } },
+		{ text: '=1&&a=%zz&b=%', body: { '': '1', a: '%zz', b: '%' } },
 		{ text: 'a==', body: { a: '=' } },
 	])('$text keeps its names as they are', async ({ text, body }) => {
 		expect(await bodyOf(text, FORM)).toStrictEqual(body);
 	});
 
 	test.each([
-		{ text: 'n=Jos%E9&m=Jos\xe9', charset: 'iso-8859-1', name: 'José' },
-		{ text: 'n=Jos%c3%a9&m=Jos\xc3\xa9', charset: 'unknown-1', name: 'José' },
-		// The second byte is the letter A.
-		{ text: 'n=%83A&m=\x83A', charset: 'shift_jis', name: 'ア' },
-	])('$text in $charset has the escapes of its charset', async ({ text, charset, name }) => {
+		{ text: 'n=Jos%E9&m=Jos\xe9', charset: 'iso-8859-1', name: 'Jos\ufffd' },
+		{ text: 'n=%83A&m=\x83A', charset: 'shift_jis', name: '\ufffdA' },
+		{ text: 'n=%83&m=\x83', charset: 'shift_jis', name: '\ufffd' },
+	])('$text in $charset is read as UTF-8', async ({ text, charset, name }) => {
 		const type = `${FORM}; charset=${charset}`;
 		expect(await bodyOf(Buffer.from(text, 'latin1'), type)).toStrictEqual({ n: name, m: name });
 	});
@@ -209,24 +204,16 @@ describe('a multipart form', () => {
 		{ what: 'a file that nobody chose', parts: part('name="f"; filename=""', ''), body: {} },
 	])('with $what is read', async ({ parts, body }) => {
 		const read = await parseBody(multipart(parts), MULTIPART);
-		expect(read).toMatchObject({ rawBody: '', files: [] });
+		expect(read).toMatchObject({ rawBody: '', hasFiles: false });
 		expect(read.body).toStrictEqual(body);
 	});
 
-	test.each([
-		{ headers: 'name="f"; filename="../a/b.pdf"', filename: 'b.pdf', type: undefined },
-		{ headers: 'name="f"; filename="C:\\slips\\b.pdf"', filename: 'b.pdf', type: undefined },
-		{ headers: 'name="f"; filename="a/"', filename: 'f', type: undefined },
-		{
-			headers: `name="f"; filename="${utf8('é.png')}"\r\nContent-Type: image/png`,
-			filename: 'é.png',
-			type: 'image/png',
-		},
-	])('with a file is read: $headers', async ({ headers, filename, type }) => {
-		const { body, files } = await parseBody(multipart(part(headers, '\xff\x00\r\n')), MULTIPART);
-		expect(body).toStrictEqual({});
-		const content = Buffer.from('\xff\x00\r\n', 'latin1');
-		expect(files).toStrictEqual([{ name: 'f', filename, type, content }]);
+	test('with a file is read without it, and with nothing else is refused with 415', async () => {
+		const file = part('name="f"; filename="../a/b.pdf"', '\xff\x00\r\n');
+		const read = await parseBody(multipart(file + part('name="a"', '1')), MULTIPART);
+		expect(read).toMatchObject({ body: { a: '1' }, hasFiles: true });
+		const refused = expect(parseBody(multipart(file), MULTIPART)).rejects;
+		await refused.toMatchObject({ name: 'BodyError', statusCode: 415 });
 	});
 
 	test('is named by its fields, whatever boundary it was sent with', async () => {
@@ -243,12 +230,6 @@ describe('a multipart form', () => {
 		{ what: 'a part without the end of its headers', bytes: multipart('--BOUNDARY\r\na: b\r\n') },
 		{ what: 'a part without a name', bytes: multipart(part('nothing=x', '1')) },
 		{
-			what: 'a value in ISO-8859-1',
-			bytes: multipart(part('name="a"\r\nContent-Type: text/plain; charset=iso-8859-1', 'é')),
-		},
-		{ what: 'a name in ISO-8859-1', bytes: multipart(part('name="é"', '1')) },
-		{ what: 'a value in UTF-16', bytes: multipart(part('name="a"', 'p\0a\0i\0d\0')) },
-		{
 			what: 'a value in Base64',
 			bytes: multipart(part('name="a"\r\nContent-Transfer-Encoding: BASE64', 'aGk=')),
 		},
@@ -256,9 +237,9 @@ describe('a multipart form', () => {
 			what: 'a value in quoted-printable',
 			bytes: multipart(part('name="a"\r\ncontent-transfer-encoding:quoted-printable', '=C3')),
 		},
-	])('with $what is refused with 400', async ({ bytes, type = MULTIPART }) => {
+	])('with $what is refused with 415', async ({ bytes, type = MULTIPART }) => {
 		const refused = expect(parseBody(bytes, type)).rejects;
-		await refused.toMatchObject({ name: 'BodyError', statusCode: 400 });
+		await refused.toMatchObject({ name: 'BodyError', statusCode: 415 });
 	});
 
 	test('of 1,000 parts is read, and one more is refused with 413', async () => {

@@ -112,7 +112,7 @@ export class World {
 			isOverwritten: false,
 		});
 		const awaited = {
-			proofs: [{ hash, reference: about, match: { field: 'status', values: ['paid'] } }],
+			proofs: [{ hash, reference: about, match: { field: ['status'], values: ['paid'] } }],
 			given: this.waits.map((wait) => wait.hash),
 			id: `wait ${++waitsOfAll}`,
 			until: until === undefined ? undefined : EPOCH + until,

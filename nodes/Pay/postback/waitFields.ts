@@ -1,0 +1,53 @@
+import type { INodeProperties } from 'n8n-workflow';
+import {
+	type Condition,
+	conditionFields,
+	readCondition,
+	refuseMisplacedCondition,
+	resumeCondition,
+} from '../fields/condition';
+import type { ReadParameter } from '../fields/expressions';
+import { readWaitLimit, waitLimitFields } from '../fields/options';
+import { AWAITED_ID, readExternalId } from '../fields/text';
+import { refuseWrongResponseOfWait, responseOfWaitField } from './take';
+
+/** The form of a wait. */
+export const waitFields: INodeProperties[] = [
+	{
+		displayName:
+			'The Pay node that makes the charge or payment must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
+		name: 'waitNotice',
+		type: 'notice',
+		default: '',
+	},
+	{
+		displayName: 'External ID',
+		name: 'external_id',
+		type: 'string',
+		default: '={{ $json.external_id }}',
+		required: true,
+		description: 'External ID of the item whose postback is awaited',
+	},
+	...conditionFields(resumeCondition),
+	...waitLimitFields,
+	responseOfWaitField,
+];
+
+/**
+ * Reads the form of a wait: when it begins, and before the charge or payment that it waits for goes out. Throws
+ * an InputError.
+ * @param typed the wait's parameters as they were typed
+ * @returns the limit in milliseconds
+ */
+export function readWait(
+	typed: Readonly<Record<string, unknown>>,
+	read: ReadParameter,
+): { external_id: string; limit: number; condition: Condition } {
+	refuseMisplacedCondition(typed, resumeCondition.name);
+	refuseWrongResponseOfWait(typed);
+	return {
+		external_id: readExternalId(read('external_id'), AWAITED_ID),
+		limit: readWaitLimit(read),
+		condition: readCondition(read, resumeCondition),
+	};
+}
