@@ -103,8 +103,8 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'Retry On Fail repeats a payment after a 401': [
 		{
-			find: "if (!wasRejectedForToken(last, ledger)) return { do: 'send' };",
-			replace: "return { do: 'send' };",
+			find: "if (!wasRejectedForToken(last, ledger)) return { is: 'send' };",
+			replace: "return { is: 'send' };",
 		},
 	],
 
@@ -124,11 +124,11 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'what was accepted is replayed whatever is asked for': [
 		{
-			find: "return { do: 'refuse', attempt, because: 'otherDetails' };",
-			replace: "return { do: 'replay', attempt, outcome: 'accepted' };",
+			find: "return { is: 'otherDetails', attempt };",
+			replace: "return { is: 'replay', attempt, outcome: 'accepted' };",
 		},
 		{
-			find: "if (attempt.fingerprint !== item.fingerprint) { return { do: 'refuse', attempt, because: 'otherExternalId' }; }",
+			find: "if (attempt.fingerprint !== item.fingerprint) { return { is: 'otherExternalId', attempt }; }",
 			replace: '',
 		},
 	],
@@ -142,9 +142,9 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'the ledger knows a payment by its external_id alone': [
 		{
-			find: "if (last === undefined) return { do: 'send' };",
+			find: "if (last === undefined) return { is: 'send' };",
 			replace:
-				"if (last === undefined || last.external_id !== item.request.external_id) return { do: 'send' };",
+				"if (last === undefined || last.external_id !== item.request.external_id) return { is: 'send' };",
 		},
 	],
 

@@ -12,21 +12,20 @@ import {
 } from '../service/contract';
 import type { Attempt, Place, Ready } from './item';
 
-/** What the ledger says about an item that is about to be sent. */
+/** What the ledger says about an item that is about to be sent, given the attempt that it speaks of. */
 export type Verdict =
-	| { do: 'send' }
+	| { is: 'send' }
 	/**
 	 * This item was sent before: it was accepted, nobody knows what became of it, or it was rejected for its
 	 * token in this very execution.
 	 */
-	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
-	| { do: 'refuse'; attempt: Attempt; because: Refusal };
-
-/**
- * Why an item is not sent: its External ID was sent for another item; this item was accepted with other
- * details; or this item was sent under another External ID.
- */
-type Refusal = 'otherItem' | 'otherDetails' | 'otherExternalId';
+	| { is: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
+	/** Its External ID was sent for another item. */
+	| { is: 'otherItem'; attempt: Attempt }
+	/** It was accepted with other details. */
+	| { is: 'otherDetails'; attempt: Attempt }
+	/** It was sent under another External ID. */
+	| { is: 'otherExternalId'; attempt: Attempt };
 
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
@@ -128,12 +127,12 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 /** What may be repeated is sent, unless the very same request was accepted in an earlier try. */
 function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
 	const attempt = lastAttemptOf(ledger, item);
-	if (attempt?.outcome !== 'accepted') return { do: 'send' };
+	if (attempt?.outcome !== 'accepted') return { is: 'send' };
 	const isSame =
 		attempt.external_id === item.request.external_id &&
 		attempt.fingerprint === item.fingerprint &&
 		attempt.place.node === ledger.node;
-	return isSame ? { do: 'replay', attempt, outcome: 'accepted' } : { do: 'send' };
+	return isSame ? { is: 'replay', attempt, outcome: 'accepted' } : { is: 'send' };
 }
 
 /**
@@ -144,35 +143,35 @@ function consultPayment(ledger: Ledger, item: Sendable): Verdict {
 	const withId = attemptWithId(ledger, item);
 	if (withId !== undefined) return consultSameId(ledger, item, withId);
 	const last = lastAttemptOf(ledger, item);
-	if (last === undefined) return { do: 'send' };
+	if (last === undefined) return { is: 'send' };
 	if (!wasNotMade(last)) return consultOtherId(ledger, item, last);
-	if (!wasRejectedForToken(last, ledger)) return { do: 'send' };
-	return { do: 'replay', attempt: last, outcome: 'rejected' };
+	if (!wasRejectedForToken(last, ledger)) return { is: 'send' };
+	return { is: 'replay', attempt: last, outcome: 'rejected' };
 }
 
 /** An External ID may occur once among the payments of an execution. */
 function consultSameId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
-	if (!isOfItem(attempt, ledger, item)) return { do: 'refuse', attempt, because: 'otherItem' };
+	if (!isOfItem(attempt, ledger, item)) return { is: 'otherItem', attempt };
 	// Without an outcome its request is still out, or n8n went away meanwhile.
-	if (attempt.outcome !== 'accepted') return { do: 'replay', attempt, outcome: 'unknown' };
+	if (attempt.outcome !== 'accepted') return { is: 'replay', attempt, outcome: 'unknown' };
 	// A model that hears "accepted" twice believes that it has paid twice.
-	if (ledger.isTool) return { do: 'refuse', attempt, because: 'otherItem' };
+	if (ledger.isTool) return { is: 'otherItem', attempt };
 	// What was accepted is the earlier request, so it stands for that one only.
 	if (attempt.fingerprint !== item.fingerprint) {
-		return { do: 'refuse', attempt, because: 'otherDetails' };
+		return { is: 'otherDetails', attempt };
 	}
-	return { do: 'replay', attempt, outcome: 'accepted' };
+	return { is: 'replay', attempt, outcome: 'accepted' };
 }
 
 /** A payment is known by its item too: people type External IDs that change with each try. */
 function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
 	const isAccepted = attempt.outcome === 'accepted';
 	// A model that hears "accepted" twice believes that it has paid twice.
-	if (isAccepted && ledger.isTool) return { do: 'refuse', attempt, because: 'otherExternalId' };
+	if (isAccepted && ledger.isTool) return { is: 'otherExternalId', attempt };
 	if (attempt.fingerprint !== item.fingerprint) {
-		return { do: 'refuse', attempt, because: 'otherExternalId' };
+		return { is: 'otherExternalId', attempt };
 	}
-	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
+	return { is: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
 }
 
 /** Writes an attempt down before its request starts. */

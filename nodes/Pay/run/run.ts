@@ -24,17 +24,15 @@ import {
 import { nodeThatSharesRecord, RunRecords } from './records';
 import {
 	noDuplicateStore,
-	nothingIsKept,
 	notPermittedToAgents,
 	recordIsShared,
 	runFromEarlierState,
 	sameIdAsItem,
 } from './refusals';
 import {
+	judgeRun,
 	keptOfExecution,
-	refuseEvaluation,
-	refuseExecutePreviousNodes,
-	refuseForWaits,
+	withinWaits,
 	refuseItem,
 	triedBefore,
 	withinLimits,
@@ -223,19 +221,15 @@ function openRecords(
  */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { name, parameters, credentials } = context.getNode();
-	refuseExecutePreviousNodes(context);
-	const kept = keptOfExecution(context);
-	if (operation.isMoneyOut) {
-		if (kept === undefined) throw nothingIsKept(operation.words);
-		refuseEvaluation(context, operation.words);
-	}
+	const refusal = judgeRun(context, operation);
+	if (refusal !== undefined) throw refusal;
 	const isTool = isRunByAiAgent(context);
 	checkParameters(operation, parameters);
 	if (isTool) checkToolParameters(operation, parameters);
 	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
 	const settings = readSettings(options, operation.batchSize);
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
-	const store = (kept ?? {}) as FlowStore;
+	const store = (keptOfExecution(context) ?? {}) as FlowStore;
 	const executionId = context.getExecutionId();
 	const passage = passageOf(store, executionId, countWaits(store, executionId));
 	const isEarlier = isEarlierState(executionId, store);
@@ -356,7 +350,7 @@ async function readItems(run: Run): Promise<Step> {
 		else done.push(doneBefore);
 	}
 	const afterLimits = withinLimits(run, readable);
-	const afterWaits = refuseForWaits(run, afterLimits.ready);
+	const afterWaits = withinWaits(run, afterLimits.ready);
 	return {
 		ready: afterWaits.ready,
 		done: [...done, ...afterLimits.done, ...afterWaits.done],
