@@ -91,14 +91,14 @@ export class RunRecords {
 		this.list.holdAllFor(this);
 	}
 
-	/** Claims this run for this process where it stands behind a wait, on n8n 1. Throws an InputError. */
-	async claimPassage(): Promise<'ours' | 'elsewhere'> {
+	/** Claims this run for this process where it stands behind a wait, on n8n 1; false where another one has it. */
+	async claimPassage(): Promise<boolean> {
 		const { helpers, operation, passage } = this.run;
-		if (passage === undefined) return 'ours';
+		if (passage === undefined) return true;
 		try {
 			const { isOurs, key } = await claimPassage(passage, this.list, helpers);
 			this.passageKey = key;
-			return isOurs ? 'ours' : 'elsewhere';
+			return isOurs;
 		} catch (error) {
 			throw checkFailed(operation.words, asError(error));
 		}

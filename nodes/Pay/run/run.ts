@@ -163,69 +163,18 @@ async function toItems(
 	return items;
 }
 
-/** Refuses an AI agent, unless a person permitted agents to use this operation. */
-function requirePermission({ words, agentPermission }: RequestOperation, options: unknown): void {
-	if (agentPermission === 'not needed') return;
-	// As it was typed, not what an expression gives: the model could fill that in.
-	const typed = (options ?? {}) as TypedOptions;
-	if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
-}
-
-/** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
-function checkParameters(operation: RequestOperation, parameters: INodeParameters): void {
-	readFieldByField(operation.description, parameters);
-	refuseExpressions(operation.fixedOptions, parameters.options);
-}
-
-/** Refuses what an AI agent's tool may not have, as it was typed. Throws an InputError. */
-function checkToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
-	refuseItemDataInTool(operation.description, parameters);
-	requirePermission(operation, parameters.options);
-	if (operation.isMoneyOut) refuseInventedId(parameters.external_id, operation.words);
-}
-
 /** What the Pay nodes of an execution keep in n8n's context of the execution. */
 type FlowStore = LedgerStore & ExpectationStore & RunCount & PassageStore;
 
-/**
- * The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none, or where
- * another node of the workflow changes it.
- */
-function openRecords(
-	context: IExecuteFunctions,
-	operation: RequestOperation,
-	hasTriedBefore: boolean,
-	passage: Passage | undefined,
-): RunRecords {
-	const { helpers } = context;
-	const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
-	const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
-	if (methods.some((method) => typeof method !== 'function')) {
-		throw noDuplicateStore(operation.words);
-	}
-	const sharing = nodeThatSharesRecord(context);
-	if (sharing !== undefined) throw recordIsShared(operation.words, sharing);
-	return new RunRecords({
-		helpers,
-		workflowId: String(context.getWorkflow().id),
-		operation,
-		signal: context.getExecutionCancelSignal?.(),
-		hasTriedBefore,
-		passage,
-	});
-}
-
-/**
- * Reads what concerns all items, and asks for the functions of n8n that a run needs. Throws.
- * @param tally is given the hints about what was typed
- */
+/** Reads what concerns all items; the tally is given the hints about what was typed. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { name, parameters, credentials } = context.getNode();
 	const refusal = judgeRun(context, operation);
 	if (refusal !== undefined) throw refusal;
 	const isTool = isRunByAiAgent(context);
-	checkParameters(operation, parameters);
-	if (isTool) checkToolParameters(operation, parameters);
+	readFieldByField(operation.description, parameters);
+	refuseExpressions(operation.fixedOptions, parameters.options);
+	if (isTool) readToolParameters(operation, parameters);
 	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
 	const settings = readSettings(options, operation.batchSize);
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
@@ -233,7 +182,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	const executionId = context.getExecutionId();
 	const passage = passageOf(store, executionId, countWaits(store, executionId));
 	const isEarlier = isEarlierState(executionId, store);
-	const isSuperseded = isEarlier || (passage !== undefined && isLost(passage));
+	const isElsewhere = isEarlier || (passage !== undefined && isLost(passage));
 	const ledger = openLedger(store, {
 		operation,
 		executionId,
@@ -255,7 +204,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		operation,
 		settings,
 		ledger,
-		isSuperseded,
+		isElsewhere,
 		expectations: store,
 		records,
 		gate: new AccountGate(sessionOf(context)),
@@ -266,15 +215,94 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	};
 }
 
-/**
- * Claims the items for this run, and says whose they are. They are another run's where n8n runs the
- * execution once more from a state that it has left, or where another process goes on from the same wait.
- * That run may have sent them, so this one sends nothing. Throws an InputError where nobody can tell.
- */
-async function claimItems(run: Run): Promise<'ours' | 'elsewhere'> {
-	const { records, isSuperseded } = run;
-	if (isSuperseded) return 'elsewhere';
-	return (await records?.claimPassage()) ?? 'ours';
+/** Reads what an AI agent's tool may not have, as it was typed: what an expression gives, the model could fill in. */
+function readToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
+	const { agentPermission, description, isMoneyOut, words } = operation;
+	refuseItemDataInTool(description, parameters);
+	if (agentPermission !== 'not needed') {
+		const typed = (parameters.options ?? {}) as TypedOptions;
+		if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
+	}
+	if (isMoneyOut) refuseInventedId(parameters.external_id, words);
+}
+
+/** Opens what n8n's list says of payments. Throws where n8n has none, or another node of the workflow changes it. */
+function openRecords(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	hasTriedBefore: boolean,
+	passage: Passage | undefined,
+): RunRecords {
+	const { helpers } = context;
+	// A context of n8n without them is noticed now, and not when money has moved.
+	const methods = [
+		helpers.checkProcessedAndRecord,
+		helpers.removeProcessed,
+		helpers.getProcessedDataCount,
+	];
+	if (methods.some((method) => typeof method !== 'function')) {
+		throw noDuplicateStore(operation.words);
+	}
+	const sharing = nodeThatSharesRecord(context);
+	if (sharing !== undefined) throw recordIsShared(operation.words, sharing);
+	return new RunRecords({
+		helpers,
+		workflowId: String(context.getWorkflow().id),
+		operation,
+		signal: context.getExecutionCancelSignal?.(),
+		hasTriedBefore,
+		passage,
+	});
+}
+
+/** Reads all items before any is sent: those that may be, and what became of the others. */
+async function readItems(run: Run): Promise<Step> {
+	const { context, operation, settings, tally } = run;
+	const { isMoneyOut, words } = operation;
+	const reading: ReadingContext = {
+		context,
+		typed: context.getNode().parameters,
+		shared: new Map(),
+		operation,
+		settings,
+		execution: askingExecution(run),
+		accountOf: await accountReader(context, run.ledger.isTool),
+	};
+	const readable: Ready[] = [];
+	const done: Done[] = [];
+	/** The first item of each external_id. */
+	const firstUses = new Map<string, number>();
+	// The run elsewhere may have sent them.
+	const isElsewhere = run.isElsewhere || (await run.records?.claimPassage()) === false;
+	for (let index = 0; index < tally.items; index++) {
+		const item = await readItem(reading, index);
+		if ('result' in item) {
+			done.push(item);
+			continue;
+		}
+		if (isElsewhere) {
+			done.push(refuseItem(run, item, runFromEarlierState(words), 'duplicate'));
+			continue;
+		}
+		run.ledger.tokenIds.add(item.tokenId);
+		const { external_id } = item.request;
+		const first = firstUses.get(external_id);
+		if (first === undefined) firstUses.set(external_id, index);
+		else if (isMoneyOut) {
+			const refusal = sameIdAsItem(words, first, index, external_id);
+			done.push(refuseItem(run, item, refusal, 'duplicate'));
+			continue;
+		}
+		const doneBefore = triedBefore(run, item);
+		if (doneBefore === undefined) readable.push(item);
+		else done.push(doneBefore);
+	}
+	const afterLimits = withinLimits(run, readable);
+	const afterWaits = withinWaits(run, afterLimits.ready);
+	return {
+		ready: afterWaits.ready,
+		done: [...done, ...afterLimits.done, ...afterWaits.done],
+	};
 }
 
 /** The execution as a postback target asks for it. */
@@ -296,63 +324,5 @@ function askingExecution({ context, ledger }: Run): AskingExecution {
 			return keptProof(identity, JSON.stringify(what));
 		},
 		testPath: testPathOf(context),
-	};
-}
-
-/** An item whose external_id an item before it has, where that may go out only once. */
-function refuseSecondUse(
-	run: Run,
-	item: Ready,
-	firstUses: ReadonlyMap<string, number>,
-): Done | undefined {
-	const { isMoneyOut, words } = run.operation;
-	if (!isMoneyOut) return undefined;
-	const { external_id } = item.request;
-	const first = firstUses.get(external_id);
-	if (first === undefined) return undefined;
-	const refusal = sameIdAsItem(words, first, item.index, external_id);
-	return refuseItem(run, item, refusal, 'duplicate');
-}
-
-/** Reads all items before any is sent: those that may be, and what became of the others. */
-async function readItems(run: Run): Promise<Step> {
-	const { context, operation, settings, tally } = run;
-	const reading: ReadingContext = {
-		context,
-		typed: context.getNode().parameters,
-		shared: new Map(),
-		operation,
-		settings,
-		execution: askingExecution(run),
-		accountOf: await accountReader(context, run.ledger.isTool),
-	};
-	const readable: Ready[] = [];
-	const done: Done[] = [];
-	/** The first item of each external_id. */
-	const firstUses = new Map<string, number>();
-	const isElsewhere = (await claimItems(run)) === 'elsewhere';
-	for (let index = 0; index < tally.items; index++) {
-		const item = await readItem(reading, index);
-		if ('result' in item) {
-			done.push(item);
-			continue;
-		}
-		if (isElsewhere) {
-			done.push(refuseItem(run, item, runFromEarlierState(operation.words), 'duplicate'));
-			continue;
-		}
-		run.ledger.tokenIds.add(item.tokenId);
-		const { external_id } = item.request;
-		const refused = refuseSecondUse(run, item, firstUses);
-		if (!firstUses.has(external_id)) firstUses.set(external_id, index);
-		const doneBefore = refused ?? triedBefore(run, item);
-		if (doneBefore === undefined) readable.push(item);
-		else done.push(doneBefore);
-	}
-	const afterLimits = withinLimits(run, readable);
-	const afterWaits = withinWaits(run, afterLimits.ready);
-	return {
-		ready: afterWaits.ready,
-		done: [...done, ...afterLimits.done, ...afterWaits.done],
 	};
 }

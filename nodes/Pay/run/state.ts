@@ -15,8 +15,11 @@ export interface Run {
 	operation: RequestOperation;
 	settings: Settings;
 	ledger: Ledger;
-	/** Whether the execution has come further than this run, or goes on in another process: it sends nothing. */
-	isSuperseded: boolean;
+	/**
+	 * Whether n8n runs the execution once more from a state that it has left, or another process goes on from the
+	 * same wait. That run may have sent the items, so this one sends nothing.
+	 */
+	isElsewhere: boolean;
 	/** Where postbacks are recorded that the execution may wait for. */
 	expectations: ExpectationStore;
 	/** Only of an operation whose external_ids are recorded. */
