@@ -232,8 +232,8 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'nobody looks again whether a record lasts': [
 		{
-			find: 'let left = this.unsureOf(keys);',
-			replace: 'let left = [];',
+			find: 'let notSeen = this.notSeenOf(keys);',
+			replace: 'let notSeen = [];',
 		},
 	],
 

@@ -381,7 +381,17 @@ interface Outlays {
 /** The account and the token that an item goes out of. */
 type ItemAccount = Pick<Ready, 'accountId' | 'tokenId'>;
 
-/** Whether an earlier outlay was of the account that an item goes out of. */
+/**
+ * Whether an earlier outlay was of the account that an item goes out of. Where requests go and in whose name is
+ * the same; without a client ID that says nothing of whose money it is.
+ *
+ * | Pasted token | Credential | Sent in this run too | Then                                 |
+ * | ------------ | ---------- | -------------------- | ------------------------------------ |
+ * | the same     | any        | any                  | one account                          |
+ * | another      | another    | any                  | two accounts                         |
+ * | another      | the same   | yes                  | two accounts, by an expression       |
+ * | another      | the same   | no                   | one account, whose token was renewed |
+ */
 function isOfAccount(
 	outlay: Outlay,
 	{ tokenIds, credentialId }: Outlays,
@@ -389,9 +399,7 @@ function isOfAccount(
 ): boolean {
 	if (outlay.accountId !== item.accountId) return false;
 	if (outlay.tokenId === item.tokenId) return true;
-	// Another pasted token in another credential: another account.
 	if (outlay.credentialId !== credentialId) return false;
-	// Two pasted tokens in one run are two accounts. Else the token was renewed, and the sum goes on.
 	return !tokenIds.has(outlay.tokenId);
 }
 

@@ -77,7 +77,7 @@ export class RunRecords {
 	 * recorded, and n8n may have given its execution to another worker. What looks new may be paid already.
 	 */
 	private get wasFrozen(): boolean {
-		return this.list.turns.slowChanges !== this.slowChangesBefore;
+		return this.list.turns.hasFrozenSince(this.slowChangesBefore);
 	}
 
 	private frozenError(): InputError {
@@ -106,16 +106,9 @@ export class RunRecords {
 
 	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
 	async record(ids: readonly string[]): Promise<Set<string>> {
-		const { helpers, operation, signal } = this.run;
+		const { signal } = this.run;
 		if (this.wasFrozen) throw this.frozenError();
-		let knownKeys: Set<string>;
-		try {
-			knownKeys = await this.list.record(helpers, this.keysOf(ids));
-		} catch (error) {
-			throw checkFailed(operation.words, asError(error));
-		}
-		const known = new Set(ids.filter((id) => knownKeys.has(this.keyOf(id))));
-		this.foundKnown ||= known.size > 0;
+		const known = await this.addToList(ids);
 		const fresh = ids.filter((id) => !known.has(id));
 		if (this.wasFrozen) {
 			// What another may have recorded too must not be removed.
@@ -124,10 +117,29 @@ export class RunRecords {
 		}
 		for (const id of fresh) this.idsOfRun.add(id);
 		if (signal?.aborted !== true) return known;
-		const { remembered } = await this.takeBack(fresh);
+		throw await this.takeBackCancelled(fresh);
+	}
+
+	/** Adds ids to the list; gives those that were there before. */
+	private async addToList(ids: readonly string[]): Promise<Set<string>> {
+		const { helpers, operation } = this.run;
+		let knownKeys: Set<string>;
+		try {
+			knownKeys = await this.list.record(helpers, this.keysOf(ids));
+		} catch (error) {
+			throw checkFailed(operation.words, asError(error));
+		}
+		const known = new Set(ids.filter((id) => knownKeys.has(this.keyOf(id))));
+		this.foundKnown ||= known.size > 0;
+		return known;
+	}
+
+	/** Takes ids back of a run that was cancelled while it recorded them; gives its error. */
+	private async takeBackCancelled(ids: readonly string[]): Promise<InputError> {
+		const { remembered } = await this.takeBack(ids);
 		// Not forgotten by the list: another run may have recorded it since.
 		for (const id of remembered) this.idsOfRun.delete(id);
-		throw cancelled(remembered);
+		return cancelled(remembered);
 	}
 
 	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
@@ -178,9 +190,9 @@ export class RunRecords {
 		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
-		const { left, reason } = await list.makeLast(run.helpers, keys, mayDrop);
+		const { notSeen, reason } = await list.makeLast(run.helpers, keys, mayDrop);
 		list.endRun(this);
-		const hints = [this.hintAtFullList(), this.hintAtUnsure(left, reason)];
+		const hints = [this.hintAtFullList(), this.hintAtForgetting(notSeen, reason)];
 		return hints.filter((hint) => hint !== undefined);
 	}
 
@@ -196,10 +208,10 @@ export class RunRecords {
 	}
 
 	/** A hint where some of this run's payments may not last in the list. */
-	private hintAtUnsure(keys: string[], reason: Error | undefined): string | undefined {
+	private hintAtForgetting(keys: string[], reason: Error | undefined): string | undefined {
 		if (reason === undefined) return undefined;
-		const unsure = new Set(keys);
-		const ids = [...this.idsOfRun].filter((id) => unsure.has(this.keyOf(id)));
+		const notSeen = new Set(keys);
+		const ids = [...this.idsOfRun].filter((id) => notSeen.has(this.keyOf(id)));
 		return ids.length > 0 ? mayBeForgotten(ids, reason) : undefined;
 	}
 }
