@@ -22,7 +22,7 @@ import {
 	sentUnderAnotherId,
 	severalForOneWait,
 } from './refusals';
-import { resultOfAttempt, resultOfRefusal } from './result';
+import { resultOfAttempt, resultOfRefusal } from './report';
 import type { Run } from './state';
 import { faultOfAll, pausesBetween, type WaitBehind, waitsBehind } from './waitsBehind';
 import { attemptInWords } from './words';

@@ -17,7 +17,7 @@ import { beginCancelLog, endCancelLog, highlight, showHints } from './notes';
 import {
 	type ReadingContext,
 	readItem,
-	readSettings,
+	readRunSettings,
 	type RequestOperation,
 	type TypedOptions,
 } from './read';
@@ -42,10 +42,12 @@ import {
 	continuesOnFailure,
 	isRunByAiAgent,
 	openTally,
+	outputOfFailures,
+	resultOfRefusal,
 	type Tally,
 	throwIfFailed,
+	toOutputItem,
 } from './report';
-import { outputOfFailures, resultOfRefusal, toOutputItem } from './result';
 import { sendBatch } from './send';
 import { type Run, sessionOf } from './state';
 import { notFinished } from './words';
@@ -176,7 +178,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	refuseExpressions(operation.fixedOptions, parameters.options);
 	if (isTool) readToolParameters(operation, parameters);
 	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
-	const settings = readSettings(options, operation.batchSize);
+	const settings = readRunSettings(options, operation.batchSize);
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
 	const store = (keptOfExecution(context) ?? {}) as FlowStore;
 	const executionId = context.getExecutionId();

@@ -15,7 +15,7 @@ import {
 	tooManyRequests,
 } from './refusals';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
-import { resultOfAttempt } from './result';
+import { resultOfAttempt } from './report';
 import { isCancelled, type Run } from './state';
 import type { Pace } from './words';
 
