@@ -175,6 +175,44 @@ describe('with a token that was kept', () => {
 	});
 });
 
+test('after a token was rejected, one item asks first with the next one, and then all', async () => {
+	const service = new Service();
+	const options = { credential: newClient(), options: batches(2) };
+	await send(service, ['first'], options);
+	let inFlight = 0;
+	/** How many requests were in flight as each one began, itself counted. */
+	const together: Record<string, number> = {};
+	service.answer = async (external_id) => {
+		together[external_id] = ++inFlight;
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		inFlight--;
+		return await ('cd'.includes(external_id) ? status(401) : ok)();
+	};
+	await send(service, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], options);
+	expect(together).toStrictEqual({ a: 1, b: 1, c: 1, d: 2, e: 1, f: 1, g: 1, h: 2 });
+	expect(service.requests.slice(-4)).toStrictEqual([
+		'e token-2',
+		'f token-2',
+		'g token-2',
+		'h token-2',
+	]);
+});
+
+test('a batch that gets no token asks the token endpoint once, and the next batch once more', async () => {
+	const service = new Service();
+	let asked = 0;
+	service.beforeToken = async () => {
+		asked++;
+		await noConnection();
+	};
+	const run = await send(service, ['a', 'b', 'c', 'd', 'e', 'f'], {
+		credential: newClient(),
+		options: batches(3),
+	});
+	expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
+	expect([service.requests, asked]).toStrictEqual([[], 2]);
+});
+
 test('a token that was just fetched and is refused: not asked again in this run, and discarded', async () => {
 	const service = new Service();
 	service.answer = status(401);

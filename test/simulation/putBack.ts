@@ -39,8 +39,8 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'an account that is refused is asked for each item': [
 		{
-			find: 'const known = this.knownOf(account);',
-			replace: 'return (await ask()).result; const known = this.knownOf(account);',
+			find: 'const standing = standingOf(session, item.account);',
+			replace: 'const standing = { isAccepted: true, pausedUntil: 0 };',
 		},
 	],
 
@@ -53,7 +53,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'after a 429 the rest is sent': [
 		{
-			find: 'this.session.countShortWaits() === pause.shortWaits',
+			find: 'countShortWaits() === shortWaits',
 			replace: 'false',
 		},
 	],
@@ -96,7 +96,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a payment is repeated after a 401': [
 		{
-			find: "if (run.operation.isMoneyOut) return { result: first, token: 'replaced' };",
+			find: 'if (operation.isMoneyOut) return first;',
 			replace: '',
 		},
 	],

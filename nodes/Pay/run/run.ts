@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { accountReader } from '../account/credentials';
-import { AccountGate } from '../account/standing';
+import { sessionOf } from '../account/standing';
 import { asError } from '../base/inputError';
 import { pause } from '../base/time';
 import { refuseExpressions, refuseItemDataInTool, readFieldByField } from '../fields/expressions';
@@ -32,6 +32,7 @@ import {
 import {
 	judgeRun,
 	keptOfExecution,
+	refuseCancelled,
 	withinWaits,
 	refuseItem,
 	triedBefore,
@@ -48,8 +49,8 @@ import {
 	throwIfFailed,
 	toOutputItem,
 } from './report';
-import { sendBatch } from './send';
-import { type Run, sessionOf } from './state';
+import { sendBatch, sendItem } from './send';
+import { isCancelled, type Run } from './state';
 import { notFinished } from './words';
 
 /**
@@ -74,9 +75,20 @@ export async function runRequests(
 			// It concerns all items, and none was sent.
 			items = { ready: [], done: failEach(operation, count, error) };
 		}
-		for (const { index, request } of items.ready) tally.remaining.set(index, request.external_id);
-		conclude(tally, items.done);
-		if (run !== undefined) await sendItems(run, items.ready);
+		const { ready, done } = items;
+		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
+		conclude(tally, done);
+		if (run !== undefined) {
+			await prepareToSend(run, ready);
+			if (isContinuous(run)) await sendContinuously(run, ready);
+			else {
+				const { batchSize, batchInterval } = run.settings;
+				for (let start = 0; start < ready.length; start += batchSize) {
+					if (start > 0) await pause(batchInterval, run.signal);
+					conclude(tally, await sendBatch(run, ready.slice(start, start + batchSize)));
+				}
+			}
+		}
 		const output = await toItems(context, tally);
 		if (run !== undefined && !tally.hasFailed) forgetResponses(run.ledger);
 		return [output];
@@ -103,37 +115,34 @@ function conclude(tally: Tally, results: Done[]): void {
 	throwIfFailed(tally);
 }
 
-/** Sends all items that may be sent; throws at a failure unless the run goes on. */
-async function sendItems(run: Run, items: Ready[]): Promise<void> {
+/** Does what must have been done before the first request of a run. */
+async function prepareToSend({ context, records, settings, tally }: Run, items: Ready[]) {
 	if (items.some(({ expectation }) => expectation !== undefined)) {
-		const hint = await outlastTimers(run.context);
-		if (hint !== undefined) run.tally.hints.add(hint);
+		const hint = await outlastTimers(context);
+		if (hint !== undefined) tally.hints.add(hint);
 	}
-	// A batch is recorded at once, since each record rewrites n8n's whole list.
-	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
-	else await sendContinuously(run, items);
-}
-
-/** Sends items batch by batch: each is recorded and sent as a whole, when the one before has ended. */
-async function sendInBatches(run: Run, items: Ready[]): Promise<void> {
-	const { batchSize, batchInterval } = run.settings;
 	// A later batch may be about the oldest payments of n8n's list.
-	if (items.length > batchSize) run.records?.keepAll();
-	for (let start = 0; start < items.length; start += batchSize) {
-		if (start > 0) await pause(batchInterval, run.signal);
-		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
-	}
+	if (items.length > settings.batchSize) records?.keepAll();
 }
 
-/** Sends items with a batch of them in flight: when one has ended, the next goes out. */
+/** Payments go out in batches: one is recorded at once, since each record rewrites n8n's whole list. */
+function isContinuous({ records, settings }: Run): boolean {
+	return records === undefined && settings.batchInterval === 0;
+}
+
+/**
+ * Sends items with a batch of them in flight: when one has ended, the next goes out. Throws at a failure unless the
+ * run goes on.
+ */
 async function sendContinuously(run: Run, items: Ready[]): Promise<void> {
 	const { tally, settings } = run;
 	const left = items.values();
 	/** Sends one item after another; several of it run at once, over the same items. */
 	const sendOneByOne = async () => {
 		for (const item of left) {
-			addResults(tally, await sendBatch(run, [item]));
-			if (tally.hasFailed && !tally.continuesOnFailure) return;
+			const done = isCancelled(run) ? refuseCancelled(run, item) : await sendItem(run, item);
+			if (done !== undefined) addResults(tally, [done]);
+			if (tally.isStopping) return;
 		}
 	};
 	const senders: Array<Promise<void>> = [];
@@ -209,7 +218,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		isElsewhere,
 		expectations: store,
 		records,
-		gate: new AccountGate(sessionOf(context)),
+		session: sessionOf(context),
 		httpRequest,
 		postTokenRequest: tokenPoster(httpRequest, settings.timeout),
 		signal: context.getExecutionCancelSignal?.(),
@@ -308,10 +317,9 @@ async function readItems(run: Run): Promise<Step> {
 }
 
 /** The execution as a postback target asks for it. */
-function askingExecution({ context, ledger }: Run): AskingExecution {
+function askingExecution({ context, ledger, session }: Run): AskingExecution {
 	let url: unknown;
 	const { node, run, isTool } = ledger;
-	const { identity } = sessionOf(context);
 	return {
 		id: context.getExecutionId(),
 		resumeUrl() {
@@ -323,7 +331,7 @@ function askingExecution({ context, ledger }: Run): AskingExecution {
 			// A tool has no items: a second call may be a second charge, whatever it asks for.
 			if (isTool) return randomProof();
 			const what = [node, run, item, kind, amount, external_id];
-			return keptProof(identity, JSON.stringify(what));
+			return keptProof(session.identity, JSON.stringify(what));
 		},
 		testPath: testPathOf(context),
 	};

@@ -1,6 +1,5 @@
 import type { IExecuteFunctions } from 'n8n-workflow';
-import type { AccountGate, Session } from '../account/standing';
-import { additionalDataOf, runExecutionDataOf } from '../base/n8n';
+import type { Session } from '../account/standing';
 import type { ExpectationStore } from '../postback/waiting';
 import type { TokenPost } from '../service/client';
 import type { HttpRequest } from '../service/exchange';
@@ -24,7 +23,8 @@ export interface Run {
 	expectations: ExpectationStore;
 	/** Only of an operation whose external_ids are recorded. */
 	records: RunRecords | undefined;
-	gate: AccountGate;
+	/** In which its accounts stand as they do. */
+	session: Session;
 	httpRequest: HttpRequest;
 	postTokenRequest: TokenPost;
 	/** The execution's cancel signal. */
@@ -34,33 +34,3 @@ export interface Run {
 
 /** Whether a person, or n8n, has cancelled the execution. */
 export const isCancelled = ({ signal }: Run) => signal?.aborted === true;
-
-/** What n8n's own Wait node is called. It keeps waits below 65 s in memory, and the execution running. */
-const WAIT_TYPE = 'n8n-nodes-base.wait';
-
-/** How often n8n's own Wait nodes before a node have run; 0 where this n8n does not tell. */
-function countShortWaits(context: IExecuteFunctions): number {
-	const runs = runExecutionDataOf(context)?.resultData?.runData ?? {};
-	let count = 0;
-	try {
-		for (const { name, type } of context.getParentNodes(context.getNode().name)) {
-			if (type === WAIT_TYPE) count += runs[name]?.length ?? 0;
-		}
-	} catch {
-		// Then a pause without an end lasts until the execution is put to sleep.
-		return 0;
-	}
-	return count;
-}
-
-/**
- * The session in which a node runs: as long as n8n's additional data is the same. Without it a session is one
- * run of the node.
- */
-export function sessionOf(context: IExecuteFunctions): Session {
-	return {
-		executionId: context.getExecutionId() as string | undefined,
-		identity: additionalDataOf(context) ?? context,
-		countShortWaits: () => countShortWaits(context),
-	};
-}
