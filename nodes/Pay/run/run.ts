@@ -80,9 +80,13 @@ export async function runRequests(
 		conclude(tally, done);
 		if (run !== undefined) {
 			await prepareToSend(run, ready);
-			if (isContinuous(run)) await sendContinuously(run, ready);
-			else {
-				const { batchSize, batchInterval } = run.settings;
+			const { batchSize, batchInterval } = run.settings;
+			if (isContinuous(run)) {
+				const left = ready.values();
+				const senders: Array<Promise<void>> = [];
+				for (let each = 0; each < batchSize; each++) senders.push(sendOneByOne(run, left));
+				await concludeAll(tally, senders);
+			} else {
 				for (let start = 0; start < ready.length; start += batchSize) {
 					if (start > 0) await pause(batchInterval, run.signal);
 					conclude(tally, await sendBatch(run, ready.slice(start, start + batchSize)));
@@ -125,30 +129,27 @@ async function prepareToSend({ context, records, settings, tally }: Run, items: 
 	if (items.length > settings.batchSize) records?.keepAll();
 }
 
-/** Payments go out in batches: one is recorded at once, since each record rewrites n8n's whole list. */
+/**
+ * Whether items are sent with a batch of them in flight: when one has ended, the next goes out. Payments are sent
+ * batch by batch, because recording one rewrites n8n's whole list.
+ */
 function isContinuous({ records, settings }: Run): boolean {
 	return records === undefined && settings.batchInterval === 0;
 }
 
-/**
- * Sends items with a batch of them in flight: when one has ended, the next goes out. Throws at a failure unless the
- * run goes on.
- */
-async function sendContinuously(run: Run, items: Ready[]): Promise<void> {
-	const { tally, settings } = run;
-	const left = items.values();
-	/** Sends one item after another; several of it run at once, over the same items. */
-	const sendOneByOne = async () => {
-		for (const item of left) {
-			const done = isCancelled(run) ? refuseCancelled(run, item) : await sendItem(run, item);
-			if (done !== undefined) addResults(tally, [done]);
-			if (tally.isStopping) return;
-		}
-	};
-	const senders: Array<Promise<void>> = [];
-	for (let count = 0; count < settings.batchSize; count++) senders.push(sendOneByOne());
+/** Sends one item after another; several of it run at once, over the same items. */
+async function sendOneByOne(run: Run, left: Iterable<Ready>): Promise<void> {
+	const { tally } = run;
+	for (const item of left) {
+		const done = isCancelled(run) ? refuseCancelled(run, item) : await sendItem(run, item);
+		if (done !== undefined) addResults(tally, [done]);
+		if (tally.isStopping) return;
+	}
+}
+
+/** Waits until all have ended, so that an error says what became of every item that was in flight. */
+async function concludeAll(tally: Tally, senders: Array<Promise<void>>): Promise<void> {
 	const ends = await Promise.allSettled(senders);
-	// When all have ended, so that the error says what became of every item that was in flight.
 	throwIfFailed(tally);
 	for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
