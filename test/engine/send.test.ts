@@ -73,6 +73,30 @@ test('under "stop" an item whose token comes after another one failed does not s
 	expect(['late', 'failing'].map(isRecorded)).toStrictEqual([false, false]);
 });
 
+test('what was accepted is marked while the next payment is out, and the last one when the run ends', async () => {
+	const service = new Service();
+	const events: string[] = [];
+	// A mark goes into a row of the node's own.
+	storeHooks.written = ({ context }) => {
+		events.push(context.includes(' n:') ? 'marked' : 'recorded');
+	};
+	service.answer = async (external_id) => {
+		events.push(`${external_id} came`);
+		// A mark that waited for the answer would never come.
+		if (external_id === 'b') await until(() => events.includes('marked'));
+		events.push(`${external_id} answered`);
+		return await ok();
+	};
+	await send(service, ['a', 'b']);
+	expect(events.slice(0, 7)).toStrictEqual([
+		'recorded',
+		...['a came', 'a answered'],
+		'recorded',
+		...['b came', 'marked', 'b answered'],
+	]);
+	expect(events.slice(7)).toContain('marked');
+});
+
 describe('a cancelled execution', () => {
 	const withSignal = (service: Service, { signal }: AbortController) =>
 		service.context(() => ({ getExecutionCancelSignal: () => signal }));

@@ -51,6 +51,8 @@ export class RunRecords {
 	private foundKnown = false;
 	/** The key of a passage that this run claimed. */
 	private passageKey?: string;
+	/** What was accepted and is not marked as such. */
+	private readonly notYetMarked: string[] = [];
 	/** Whether this run has marked payments as accepted. */
 	private hasMarked = false;
 	/** Whether marking or asking failed: then this run does neither any more. */
@@ -155,9 +157,15 @@ export class RunRecords {
 		return { remembered: [] };
 	}
 
-	/** Marks ids as accepted, so that a repeat can say so. Never throws. */
-	async markAccepted(ids: readonly string[]): Promise<void> {
+	/** Has ids marked as accepted by the next {@link markAccepted}. */
+	noteAccepted(ids: readonly string[]): void {
+		this.notYetMarked.push(...ids);
+	}
+
+	/** Marks what was accepted so far, so that a repeat can say so. Never throws. */
+	async markAccepted(): Promise<void> {
 		const { list, run } = this;
+		const ids = this.notYetMarked.splice(0);
 		if (this.haveMarksFailed || ids.length === 0) return;
 		try {
 			// Not later: what this run has marked is to last until it ends.
@@ -182,7 +190,7 @@ export class RunRecords {
 		}
 	}
 
-	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
+	/** Marks what was accepted, and looks again until all of it lasts; gives hints where that is not sure. Never throws. */
 	async close(): Promise<string[]> {
 		const { list, run, idsOfRun, foundKnown } = this;
 		list.releaseFor(this);
@@ -190,7 +198,9 @@ export class RunRecords {
 		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
+		const marking = this.markAccepted();
 		const { notSeen, reason } = await list.makeLast(run.helpers, keys, mayDrop);
+		await marking;
 		list.endRun(this);
 		const hints = [this.hintAtFullList(), this.hintAtForgetting(notSeen, reason)];
 		return hints.filter((hint) => hint !== undefined);

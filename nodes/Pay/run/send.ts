@@ -36,9 +36,13 @@ export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	if (done.length + known.length > 0 && !run.tally.continuesOnFailure) {
 		return await takeBackRecords(run, ready, [...done, ...(await refuseKnown(run, known))]);
 	}
-	const all = await Promise.all(ready.map(async (item) => await sendItem(run, item)));
+	const sending = ready.map(async (item) => await sendItem(run, item));
+	// While they are out, n8n's database is idle: it takes the marks of the batch before.
+	const marking = run.records?.markAccepted();
+	const all = await Promise.all(sending);
+	await marking;
 	const sent = all.filter((each) => each !== undefined);
-	await markAccepted(run, sent);
+	noteAccepted(run, sent);
 	// Not before the others are sent: nothing stands between their record and their request.
 	done.push(...(await refuseKnown(run, known)));
 	// Those that were not come to, or certainly not carried out.
@@ -85,11 +89,11 @@ async function refuseKnown(run: Run, items: Ready[]): Promise<Done[]> {
 	});
 }
 
-/** Marks what the service accepted, so that a list that is run again says so. */
-async function markAccepted(run: Run, sent: Done[]): Promise<void> {
+/** Notes what the service accepted, so that a list that is run again says so. */
+function noteAccepted(run: Run, sent: Done[]): void {
 	const ids: string[] = [];
 	for (const { result } of sent) if (result.outcome === 'accepted') ids.push(result.external_id);
-	await run.records?.markAccepted(ids);
+	run.records?.noteAccepted(ids);
 }
 
 /** Removes the records of payments that certainly were not made; a result whose record stays says so. */
