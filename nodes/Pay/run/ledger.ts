@@ -73,13 +73,13 @@ function placeOf({ node, run, isTool }: Ledger, item: Sendable): Place {
 	return isTool ? { isTool, node } : { isTool, node, run, item: item.index };
 }
 
-/** Whether an attempt was made for this item, or by a tool for the same request. */
+/** An attempt is of an item by its place, and of a tool's call by its request. */
 function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendable): boolean {
 	if (place.isTool !== ledger.isTool) return false;
 	return itemKey(place, fingerprint) === itemKey(placeOf(ledger, item), item.fingerprint);
 }
 
-/** Whether an attempt counts as not made: then a person may try again. See also {@link wasRejectedForToken}. */
+/** What was not made a person may try again. See also {@link wasRejectedForToken}. */
 export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
@@ -100,24 +100,23 @@ function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 }
 
 /**
- * Whether an attempt was rejected for its token in this very execution. Retry On Fail must not send such a
- * payment again with the next token. A person may: the editor's Retry is another execution.
+ * Only in this very execution: Retry On Fail must not send such a payment again with the next token. A person
+ * may: the editor's Retry is another execution.
  */
 function wasRejectedForToken(attempt: Attempt, { executionId }: Ledger): boolean {
 	return isRejectedForToken(attempt) && attempt.executionId === executionId;
 }
 
-/** Whether a payment with this external_id may have been carried out in this execution. */
 export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
 	return attemptWithId(ledger, item) !== undefined;
 }
 
-/** Whether a node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
+/** A node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
 export function hasTried({ attempts, operation }: Ledger): boolean {
 	return attempts.list.some(({ kind }) => kind === operation.kind);
 }
 
-/** Whether an item may be sent, given all that was tried in this execution. */
+/** Says of an item if it may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, item: Sendable): Verdict {
 	return ledger.operation.isMoneyOut
 		? consultPayment(ledger, item)
@@ -193,7 +192,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	return attempt;
 }
 
-/** Whether a later try of the item may be given this one's response: else it is sent, and gets its own. */
+/** A later try of the item is given this one's response, or is sent and gets its own. */
 function mayBeReplayed(attempt: Attempt, { operation }: Ledger): boolean {
 	if (!operation.isMoneyOut) return attempt.outcome === 'accepted';
 	return !wasNotMade(attempt) || isRejectedForToken(attempt);
@@ -216,7 +215,7 @@ export function endAttempt(
 	}
 }
 
-/** Whether an attempt was made in this run of the node; all that a node does as a tool is one run. */
+/** All that a node does as a tool is one run. */
 function isOfRun({ place }: Attempt, { node, run, isTool }: Ledger): boolean {
 	if (place.node !== node || place.isTool !== isTool) return false;
 	return place.isTool || place.run === run;
@@ -312,7 +311,7 @@ export function itemKey(place: Place, fingerprint: string): string {
 	return JSON.stringify(parts);
 }
 
-/** Whether another value of such a meaning makes another request. */
+/** Another value of such a meaning makes another request. */
 const IDENTIFIES: Record<Meaning, boolean> = {
 	recipient: true,
 	amount: true,
@@ -382,7 +381,7 @@ interface Outlays {
 type ItemAccount = Pick<Ready, 'accountId' | 'tokenId'>;
 
 /**
- * Whether an earlier outlay was of the account that an item goes out of. Where requests go and in whose name is
+ * An earlier outlay was of the account that an item goes out of, or of another one. Where requests go and in whose name is
  * the same; without a client ID that says nothing of whose money it is.
  *
  * | Pasted token | Credential | Sent in this run too | Then                                 |

@@ -16,7 +16,7 @@ import {
 /** A recipient's key and its type, which are compared together. */
 const KEY_AND_TYPE = ['creditParty.key', 'creditParty.keyType'];
 
-/** Whether a list of recipients names this one: by its key, or by its key type and its key. */
+/** A list names a recipient by its key, or by its key type and its key. */
 function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
 	if (key === undefined) return false;
 	if (recipients.has(key)) return true;

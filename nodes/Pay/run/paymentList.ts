@@ -79,7 +79,7 @@ export class PaymentList {
 		this.runs.delete(run);
 	}
 
-	/** Whether a run or a change is under way. A second list beside this one would change n8n's at the same time. */
+	/** While a run or a change is under way, a second list beside this one would change n8n's at the same time. */
 	get isInUse(): boolean {
 		return this.runs.size > 0 || this.turns.isBusy;
 	}
@@ -138,7 +138,6 @@ export class PaymentList {
 		}
 	}
 
-	/** Whether this process has recorded a key. */
 	knows(key: string): boolean {
 		return this.recorded.has(key);
 	}

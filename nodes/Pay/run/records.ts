@@ -244,7 +244,7 @@ interface OtherNode {
 	parameters?: INodeParameters;
 }
 
-/** Whether a typed value is one of these, or an expression that may give one. */
+/** An expression may give any value. */
 function mayBeOneOf(typed: unknown, values: readonly string[]): boolean {
 	if (typeof typed !== 'string') return false;
 	return values.includes(typed) || mayBeExpression(typed);

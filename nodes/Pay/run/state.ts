@@ -32,5 +32,5 @@ export interface Run {
 	tally: Tally;
 }
 
-/** Whether a person, or n8n, has cancelled the execution. */
+/** A person, or n8n, has cancelled the execution. */
 export const isCancelled = ({ signal }: Run) => signal?.aborted === true;

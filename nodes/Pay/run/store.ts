@@ -80,7 +80,6 @@ export class StoreTurns {
 		return this.slowChanges !== slowChanges;
 	}
 
-	/** Whether there is work that has not ended. */
 	get isBusy(): boolean {
 		return this.count > 0;
 	}
