@@ -24,7 +24,7 @@ import {
 } from './refusals';
 import { resultOfAttempt, resultOfRefusal } from './report';
 import type { Run } from './state';
-import { judgeEachWait, pausesBetween, type WaitBehind, waitsBehind } from './waitsBehind';
+import { faultOfAll, pausesBetween, type WaitBehind, waitsBehind } from './waitsBehind';
 import { attemptInWords } from './words';
 
 /* What a run does not send, and why: first what concerns all of it, then its items. */
@@ -215,7 +215,7 @@ function judgeWaits(
 	const other = otherStillAwaited(expectations, expectation);
 	if (other !== undefined) return otherHeardFirst(other, words);
 	notePauses(run, expectation.external_id, waits);
-	return judgeEachWait(waits, {
+	return faultOfAll(waits, {
 		name: tally.node.name,
 		expectation,
 		sender: account.senderForWaits,

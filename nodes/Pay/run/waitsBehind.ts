@@ -33,6 +33,7 @@ export interface WaitBehind {
 	hasSameCredential: boolean;
 }
 
+/** Whether a wait has the credential of the node that asks, as far as this n8n tells it. */
 function hasCredentialOf(context: IExecuteFunctions, wait: string): boolean {
 	// No function of n8n gives the credentials of another node.
 	const asking = context.getNode().credentials?.payApi?.id;
@@ -65,21 +66,22 @@ export function waitsBehind(context: IExecuteFunctions): WaitBehind[] | undefine
 /** Thrown where a parameter has no value before the wait begins. */
 class NotYetKnown extends Error {}
 
-function readOperation(operation: unknown): void {
+/** Refuses a wait with an operation that does not exist. Throws an InputError. */
+function refuseOtherOperation(operation: unknown): void {
 	if (operation === 'wait') return;
 	const what = `operation must be wait, but is ${JSON.stringify(operation)}`;
 	throw new InputError('operation', what, 'Choose one from the list.');
 }
 
-/** Reads which External ID a wait is for, where no node between can give it another one. */
-function readAwaitedId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
+/** Refuses a wait that stands next and is for another External ID. Throws an InputError. */
+function refuseOtherId(wait: WaitBehind, read: ReadParameter, external_id: string): void {
 	if (!wait.isNext) return;
 	const waitsFor = readExternalId(read('external_id'), AWAITED_ID);
 	if (waitsFor !== external_id) throw otherIdAwaited(waitsFor, external_id);
 }
 
-/** Reads a wait as its own check of the sender would. */
-function readSenderCheck(
+/** Refuses a wait whose own check of the sender would refuse it. Throws an InputError. */
+function refuseUnsigned(
 	{ hasSameCredential }: WaitBehind,
 	sender: Asking['sender'],
 	readMatch: () => PostbackMatch | undefined,
@@ -98,7 +100,7 @@ interface Asking {
 }
 
 /** Why a wait could not begin; undefined where nothing is known. */
-function judgeWait(wait: WaitBehind, asking: Asking): InputError | undefined {
+function faultOf(wait: WaitBehind, asking: Asking): InputError | undefined {
 	const { sender, expectation } = asking;
 	const { external_id, status } = expectation;
 	const read: ReadParameter = (name) => {
@@ -110,13 +112,13 @@ function judgeWait(wait: WaitBehind, asking: Asking): InputError | undefined {
 	const readMatch = () =>
 		matchOf(readCondition(read, resumeCondition), status, resumeCondition.name, whereWordsBelong);
 	const checks = [
-		() => readOperation(read('operation')),
+		() => refuseOtherOperation(read('operation')),
 		() => refuseMisplacedCondition(wait.parameters, resumeCondition.name),
 		readMatch,
 		() => readWaitLimit(read),
 		() => refuseWrongResponseOfWait(wait.parameters),
-		() => readAwaitedId(wait, read, external_id),
-		() => readSenderCheck(wait, sender, readMatch, status),
+		() => refuseOtherId(wait, read, external_id),
+		() => refuseUnsigned(wait, sender, readMatch, status),
 	];
 	// Each check stands alone: one that cannot tell yet does not hide what the next one finds.
 	for (const check of checks) {
@@ -130,10 +132,10 @@ function judgeWait(wait: WaitBehind, asking: Asking): InputError | undefined {
 }
 
 /** Why none of some waits could begin; undefined where one may. */
-export function judgeEachWait(waits: WaitBehind[], asking: Asking): InputError | undefined {
+export function faultOfAll(waits: WaitBehind[], asking: Asking): InputError | undefined {
 	let first: InputError | undefined;
 	for (const wait of waits) {
-		const fault = judgeWait(wait, asking);
+		const fault = faultOf(wait, asking);
 		if (fault === undefined) return undefined;
 		first ??= cannotBegin(wait.name, fault);
 	}
