@@ -10,9 +10,11 @@ import {
 } from 'n8n-workflow';
 import { testPayCredential } from './account/credentialTest';
 import { onMessage } from './n8n1/version';
-import { credentials, executeChosen, findOperation, properties, subtitle } from './operations';
+import { credentials, findOperation, type Operation, properties, subtitle } from './operations';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait';
 import { refuseOnError, refusePostback } from './postback/take';
+import { failAll } from './run/report';
+import { runRequests } from './run/run';
 
 /** The Pay node: all operations, each described in operations/. */
 export class Pay implements INodeType {
@@ -41,7 +43,16 @@ export class Pay implements INodeType {
 	methods = { credentialTest: { testPayCredential } };
 
 	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-		return await executeChosen(this);
+		let operation: Operation;
+		try {
+			const resource = String(this.getNodeParameter('resource', 0));
+			// Of an unknown resource n8n knows no operation, and would throw without a fallback.
+			operation = findOperation(resource, String(this.getNodeParameter('operation', 0, '')));
+		} catch (error) {
+			return failAll(this, error);
+		}
+		if (operation.requestOperation === undefined) return await operation.execute(this);
+		return await runRequests(this, operation.requestOperation);
 	}
 
 	async webhook(this: IWebhookFunctions): Promise<IWebhookResponseData> {

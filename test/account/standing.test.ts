@@ -1,6 +1,16 @@
 import type { Account } from '../../nodes/Pay/account/account';
-import { AccountGate, Pause, type Session, type Standing } from '../../nodes/Pay/account/standing';
+import {
+	beginPause,
+	beginTurn,
+	endTurn,
+	noteResponse,
+	pauseLeft,
+	type Session,
+	type Standing,
+	standingOf,
+} from '../../nodes/Pay/account/standing';
 import { InputError } from '../../nodes/Pay/base/inputError';
+import type { RequestResult } from '../../nodes/Pay/service/client';
 
 /** An account that no other test asks with. */
 function newAccount(): Account {
@@ -16,181 +26,160 @@ function newSession(executionId?: string, waits = { count: 0 }): Session {
 	return { executionId, identity: {}, countShortWaits: () => waits.count };
 }
 
-/** The gate of a run that is alone in its execution. */
-const newGate = () => new AccountGate(newSession());
+const newStanding = () => standingOf(newSession(), newAccount());
 
-const REFUSAL = new InputError('accessToken', 'The access token was refused', 'Enter a new one.');
-
-/** A request that ends when it is told how its account stands. */
-function openRequest() {
-	let end: (standing: Standing) => void = () => {};
-	const ended = new Promise<Standing>((resolve) => (end = resolve));
-	const ask = jest.fn(async () => ({ result: 'response', standing: await ended }));
-	return { ask, end };
+/** What a response says of its account. */
+function respond(standing: Standing, result: RequestResult): void {
+	noteResponse(newSession(), standing, result);
 }
 
-const requestThatGives = (standing: Standing) =>
-	jest.fn(async () => ({ result: 'response', standing }));
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
-test('until an account was taken one item asks at a time, then all', async () => {
-	const gate = newGate();
-	const account = newAccount();
-	const [first, second, third] = [openRequest(), openRequest(), openRequest()];
-	const passed = [first, second, third].map(({ ask }) => gate.pass(account, ask));
+/** Begins the turns of some items; `begun` has those that have begun. */
+function beginAll(standing: Standing, ...items: string[]) {
+	const begun: string[] = [];
+	const turns = items.map(async (item) => {
+		const turn = await beginTurn(standing);
+		begun.push(item);
+		return turn;
+	});
+	return { begun, turns };
+}
+
+test('one item at a time asks until its token was accepted, then all', async () => {
+	const standing = newStanding();
+	const { begun, turns } = beginAll(standing, 'first', 'second', 'third', 'fourth');
 	await settle();
-	expect([first, second, third].map(({ ask }) => ask.mock.calls.length)).toStrictEqual([1, 0, 0]);
-	first.end(undefined);
+	expect(begun).toStrictEqual(['first']);
+	endTurn(standing, await turns[0]!);
 	await settle();
-	expect([second, third].map(({ ask }) => ask.mock.calls.length)).toStrictEqual([1, 0]);
-	second.end('tokenAccepted');
-	third.end('tokenAccepted');
-	await expect(Promise.all(passed)).resolves.toStrictEqual(['response', 'response', 'response']);
-	const together = [openRequest(), openRequest()];
-	const both = together.map(({ ask }) => gate.pass(account, ask));
+	expect(begun).toStrictEqual(['first', 'second']);
+	respond(standing, { outcome: 'accepted', statusCode: 200 });
+	endTurn(standing, await turns[1]!);
 	await settle();
-	expect(together.map(({ ask }) => ask.mock.calls.length)).toStrictEqual([1, 1]);
-	for (const { end } of together) end('tokenAccepted');
-	await Promise.all(both);
+	expect(begun).toStrictEqual(['first', 'second', 'third', 'fourth']);
 });
 
-test('an account that was refused is not asked again in its session, by no gate', async () => {
+test('those that wait for an item without a token have none either, later ones ask again', async () => {
+	const standing = newStanding();
+	const noToken = new InputError('tokenUrl', 'The token endpoint is failing', 'Wait a while.');
+	const { turns } = beginAll(standing, 'first', 'second', 'third');
+	const first = await turns[0]!;
+	first.noToken = noToken;
+	endTurn(standing, first);
+	for (const turn of turns.slice(1)) {
+		const { noToken: shared } = await turn;
+		expect(shared).toBe(noToken);
+	}
+	expect((await beginTurn(standing)).noToken).toBeUndefined();
+});
+
+test.each<{ result: RequestResult; isAccepted: boolean }>([
+	{ result: { outcome: 'accepted', statusCode: 200 }, isAccepted: true },
+	{ result: { outcome: 'rejected', statusCode: 422 }, isAccepted: true },
+	{ result: { outcome: 'rejected', statusCode: 401 }, isAccepted: false },
+	{ result: { outcome: 'rejected', statusCode: 403 }, isAccepted: false },
+	{ result: { outcome: 'rejected', statusCode: 429 }, isAccepted: false },
+	{ result: { outcome: 'unknown', statusCode: 500 }, isAccepted: false },
+	{ result: { outcome: 'unknown' }, isAccepted: false },
+	{ result: { outcome: 'notSent' }, isAccepted: false },
+])('a token was accepted, $isAccepted, by $result', ({ result, isAccepted }) => {
+	const standing = newStanding();
+	respond(standing, result);
+	expect(standing.isAccepted).toBe(isAccepted);
+});
+
+test('all runs of a session know how an account stands; behind a wait nobody does', () => {
 	const session = newSession('7');
 	const account = newAccount();
-	const gate = new AccountGate(session);
-	await expect(gate.pass(account, requestThatGives(REFUSAL))).resolves.toBe('response');
-	const again = requestThatGives('tokenAccepted');
-	await expect(gate.pass(account, again)).resolves.toBe(REFUSAL);
-	await expect(gate.pass({ ...account }, again)).resolves.toBe(REFUSAL);
-	await expect(new AccountGate(session).pass(account, again)).resolves.toBe(REFUSAL);
-	expect(again).not.toHaveBeenCalled();
-	await expect(gate.pass(newAccount(), again)).resolves.toBe('response');
-	// Behind a wait the execution is another session.
-	await expect(new AccountGate(newSession('7')).pass(account, again)).resolves.toBe('response');
+	const standing = standingOf(session, account);
+	expect(standingOf({ ...session }, { ...account })).toBe(standing);
+	expect(standingOf(newSession('7'), account)).not.toBe(standing);
+	expect(standingOf(session, newAccount())).not.toBe(standing);
 });
 
-test('the nodes of an execution ask alone once, and then with several items', async () => {
+test.each<[string, Partial<Account>]>([
+	['address', { baseUrl: 'https://other.example' }],
+	['scheme', { schemeName: 'other' }],
+	['token', { token: { pasted: 'another token' } }],
+])('an account with another %s stands by itself', (_what, other) => {
 	const session = newSession();
 	const account = newAccount();
-	await new AccountGate(session).pass(account, requestThatGives('tokenAccepted'));
-	expect(await askingAtOnce(new AccountGate(session), account)).toBe(2);
-	expect(await askingAtOnce(newGate(), account)).toBe(1);
+	expect(standingOf(session, { ...account, ...other })).not.toBe(standingOf(session, account));
 });
-
-test('a token that replaces a rejected one is asked with by one item first', async () => {
-	const gate = newGate();
-	const account = newAccount();
-	await gate.pass(account, requestThatGives('tokenAccepted'));
-	await gate.pass(account, requestThatGives('tokenReplaced'));
-	expect(await askingAtOnce(gate, account)).toBe(1);
-});
-
-/** How many of two items ask at once. */
-async function askingAtOnce(gate: AccountGate, account: Account): Promise<number> {
-	const requests = [openRequest(), openRequest()];
-	const both = requests.map(({ ask }) => gate.pass(account, ask));
-	await settle();
-	const asking = requests.filter(({ ask }) => ask.mock.calls.length > 0).length;
-	for (const { end } of requests) end(undefined);
-	await Promise.all(both);
-	return asking;
-}
 
 describe('a service that had too many requests', () => {
 	let now = 1_000_000;
 	beforeEach(() => jest.spyOn(performance, 'now').mockImplementation(() => now));
 	afterEach(() => jest.restoreAllMocks());
 
-	test('is left alone for as long as it says, behind a wait of that execution too', async () => {
-		const gate = new AccountGate(newSession('8'));
+	/** Seconds that are left of a pause. */
+	const left = (session: Session, account: Account) =>
+		pauseLeft(session, standingOf(session, account));
+
+	test('is left alone for as long as it says, behind a wait of that execution too', () => {
+		const session = newSession('8');
 		const account = newAccount();
-		await gate.pass(account, requestThatGives(new Pause(30)));
-		const again = requestThatGives('tokenAccepted');
+		beginPause(session, standingOf(session, account), 30);
 		now += 28_500;
-		await expect(gate.pass(account, again)).resolves.toStrictEqual(new Pause(2));
-		const behindWait = new AccountGate(newSession('8'));
-		await expect(behindWait.pass(account, again)).resolves.toStrictEqual(new Pause(2));
-		expect(again).not.toHaveBeenCalled();
-		await expect(newGate().pass(account, again)).resolves.toBe('response');
-		await expect(gate.pass(newAccount(), again)).resolves.toBe('response');
+		expect(left(session, account)).toBe(2);
+		const behindWait = newSession('8');
+		expect(left(behindWait, account)).toBe(2);
+		expect(left(newSession(), account)).toBe(0);
+		expect(left(session, newAccount())).toBe(0);
 		now += 1_500;
-		await expect(gate.pass(account, again)).resolves.toBe('response');
-		await expect(behindWait.pass(account, again)).resolves.toBe('response');
+		expect(left(session, account)).toBe(0);
+		expect(left(behindWait, account)).toBe(0);
 	});
 
-	test('where it says nothing, until the next wait: a short one, or one that ends the session', async () => {
+	test('where it says nothing, until the next wait: a short one, or one that ends the session', () => {
 		const waits = { count: 1 };
-		const gate = new AccountGate(newSession('9', waits));
+		const session = newSession('9', waits);
 		const account = newAccount();
-		await gate.pass(account, requestThatGives(new Pause(undefined)));
-		const again = requestThatGives('tokenAccepted');
+		beginPause(session, standingOf(session, account), undefined);
 		now += 3_600_000;
-		await expect(gate.pass(account, again)).resolves.toStrictEqual(new Pause(undefined));
-		await expect(new AccountGate(newSession('9')).pass(account, again)).resolves.toBe('response');
+		expect(left(session, account)).toBe(Infinity);
+		expect(left(newSession('9'), account)).toBe(0);
 		waits.count = 2;
-		await expect(gate.pass(account, again)).resolves.toBe('response');
+		expect(left(session, account)).toBe(0);
 	});
 
-	test('behind MCP, where n8n gives no id, each execution asks', async () => {
+	test('a pause with an end is not forgotten for one without', () => {
+		const session = newSession();
 		const account = newAccount();
-		await newGate().pass(account, requestThatGives(new Pause(30)));
-		await expect(newGate().pass(account, requestThatGives('tokenAccepted'))).resolves.toBe(
-			'response',
-		);
+		const standing = standingOf(session, account);
+		beginPause(session, standing, 30);
+		beginPause(session, standing, undefined);
+		expect(left(session, account)).toBe(30);
+		now += 30_000;
+		expect(left(session, account)).toBe(0);
+		beginPause(session, standing, undefined);
+		beginPause(session, standing, 5);
+		expect(left(session, account)).toBe(5);
 	});
 
-	test('a process remembers 5,000 such times behind waits', async () => {
+	test('a 429 begins the pause that its response asks for', () => {
+		const session = newSession();
+		const account = newAccount();
+		const result = { outcome: 'rejected', statusCode: 429, retryAfter: 7 } as const;
+		noteResponse(session, standingOf(session, account), result);
+		expect(left(session, account)).toBe(7);
+	});
+
+	test('behind MCP, where n8n gives no id, each execution asks', () => {
+		const account = newAccount();
+		const session = newSession();
+		beginPause(session, standingOf(session, account), 30);
+		expect(left(newSession(), account)).toBe(0);
+	});
+
+	test('a process remembers 5,000 such times behind waits', () => {
 		const account = newAccount();
 		for (let id = 0; id <= 5_000; id++) {
-			const gate = new AccountGate(newSession(`many ${id}`));
-			await gate.pass(account, requestThatGives(new Pause(30)));
+			const session = newSession(`many ${id}`);
+			beginPause(session, standingOf(session, account), 30);
 		}
-		const again = requestThatGives('tokenAccepted');
-		for (const [id, passed] of [
-			['many 0', 'response'],
-			['many 1', new Pause(30)],
-		] as const) {
-			const gate = new AccountGate(newSession(id));
-			await expect(gate.pass(account, again)).resolves.toStrictEqual(passed);
-		}
+		expect(left(newSession('many 0'), account)).toBe(0);
+		expect(left(newSession('many 1'), account)).toBe(30);
 	});
-});
-
-test('of refusals that come together the first stays', async () => {
-	const gate = newGate();
-	const account = newAccount();
-	await gate.pass(account, requestThatGives('tokenAccepted'));
-	const [first, second] = [openRequest(), openRequest()];
-	const both = [gate.pass(account, first.ask), gate.pass(account, second.ask)];
-	await settle();
-	first.end(REFUSAL);
-	await settle();
-	second.end(new InputError('accessToken', 'Another', ''));
-	await Promise.all(both);
-	await expect(gate.pass(account, requestThatGives('tokenAccepted'))).resolves.toBe(REFUSAL);
-});
-
-test.each<{ name: string; other: object; expected: boolean }>([
-	{ name: 'the same address, scheme and token', other: {}, expected: false },
-	{ name: 'another address', other: { baseUrl: 'https://other.example' }, expected: true },
-	{ name: 'another scheme', other: { schemeName: 'other' }, expected: true },
-	{ name: 'another token', other: { token: { pasted: 'another token' } }, expected: true },
-])(
-	'an account with $name is asked although this one was refused: $expected',
-	async ({ other, expected }) => {
-		const gate = newGate();
-		const account = newAccount();
-		await gate.pass(account, requestThatGives(REFUSAL));
-		const ask = requestThatGives('tokenAccepted');
-		await gate.pass({ ...account, ...other } as Account, ask);
-		expect(ask.mock.calls.length).toBe(expected ? 1 : 0);
-	},
-);
-
-test('a request that throws lets the next item ask', async () => {
-	const gate = newGate();
-	const account = newAccount();
-	const thrown = gate.pass(account, () => Promise.reject(new Error('it broke')));
-	await expect(thrown).rejects.toThrow('it broke');
-	await expect(gate.pass(account, requestThatGives('tokenAccepted'))).resolves.toBe('response');
 });

@@ -73,6 +73,30 @@ test('under "stop" an item whose token comes after another one failed does not s
 	expect(['late', 'failing'].map(isRecorded)).toStrictEqual([false, false]);
 });
 
+test('what was accepted is marked while the next payment is out, and the last one when the run ends', async () => {
+	const service = new Service();
+	const events: string[] = [];
+	// A mark goes into a row of the node's own.
+	storeHooks.written = ({ context }) => {
+		events.push(context.includes(' n:') ? 'marked' : 'recorded');
+	};
+	service.answer = async (external_id) => {
+		events.push(`${external_id} came`);
+		// A mark that waited for the answer would never come.
+		if (external_id === 'b') await until(() => events.includes('marked'));
+		events.push(`${external_id} answered`);
+		return await ok();
+	};
+	await send(service, ['a', 'b']);
+	expect(events.slice(0, 7)).toStrictEqual([
+		'recorded',
+		...['a came', 'a answered'],
+		'recorded',
+		...['b came', 'marked', 'b answered'],
+	]);
+	expect(events.slice(7)).toContain('marked');
+});
+
 describe('a cancelled execution', () => {
 	const withSignal = (service: Service, { signal }: AbortController) =>
 		service.context(() => ({ getExecutionCancelSignal: () => signal }));
@@ -173,6 +197,44 @@ describe('with a token that was kept', () => {
 		const { result } = await second(QR_CODE, status(401), lost);
 		expect(result).toMatchObject({ outcome: 'unknown' });
 	});
+});
+
+test('after a token was rejected, one item asks first with the next one, and then all', async () => {
+	const service = new Service();
+	const options = { credential: newClient(), options: batches(2) };
+	await send(service, ['first'], options);
+	let inFlight = 0;
+	/** How many requests were in flight as each one began, itself counted. */
+	const together: Record<string, number> = {};
+	service.answer = async (external_id) => {
+		together[external_id] = ++inFlight;
+		await new Promise((resolve) => setTimeout(resolve, 20));
+		inFlight--;
+		return await ('cd'.includes(external_id) ? status(401) : ok)();
+	};
+	await send(service, ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'], options);
+	expect(together).toStrictEqual({ a: 1, b: 1, c: 1, d: 2, e: 1, f: 1, g: 1, h: 2 });
+	expect(service.requests.slice(-4)).toStrictEqual([
+		'e token-2',
+		'f token-2',
+		'g token-2',
+		'h token-2',
+	]);
+});
+
+test('a batch that gets no token asks the token endpoint once, and the next batch once more', async () => {
+	const service = new Service();
+	let asked = 0;
+	service.beforeToken = async () => {
+		asked++;
+		await noConnection();
+	};
+	const run = await send(service, ['a', 'b', 'c', 'd', 'e', 'f'], {
+		credential: newClient(),
+		options: batches(3),
+	});
+	expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
+	expect([service.requests, asked]).toStrictEqual([[], 2]);
 });
 
 test('a token that was just fetched and is refused: not asked again in this run, and discarded', async () => {

@@ -2,7 +2,7 @@ import './home';
 import { rmSync } from 'node:fs';
 import type { Server } from '../n8n/queue';
 import type { FailedResult } from '../../nodes/Pay/run/item';
-import { resultOfAttempt } from '../../nodes/Pay/run/result';
+import { resultOfAttempt } from '../../nodes/Pay/run/report';
 import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import type { Outcome } from '../../nodes/Pay/service/outcome';
 import { errorOf, forget, isRecorded, outputOf, runWorkflow } from '../engine/engine';

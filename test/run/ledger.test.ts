@@ -36,13 +36,15 @@ function make(ledger: Ledger, item: Entry, result: RequestResult | undefined) {
 /** A verdict in one text. */
 function told(ledger: Ledger, item: Entry): string {
 	const verdict = consult(ledger, item);
-	switch (verdict.do) {
+	switch (verdict.is) {
 		case 'send':
 			return 'it is sent';
 		case 'replay':
 			return `it is ${verdict.outcome} as before`;
-		case 'refuse':
-			return `it is refused for ${verdict.because}`;
+		case 'otherItem':
+		case 'otherDetails':
+		case 'otherExternalId':
+			return `it is refused for ${verdict.is}`;
 	}
 }
 
@@ -136,7 +138,7 @@ describe('a payment that was rejected for its token', () => {
 			[1, 1],
 		] as const) {
 			expect(consult(ledger, entry(index, id, amount))).toMatchObject({
-				do: 'replay',
+				is: 'replay',
 				attempt: { amount },
 			});
 		}
@@ -411,13 +413,13 @@ test('whatever happens in whatever order, no payment that may be made is sent ag
 				// Calls of a tool are known by what they ask for.
 				const key = isTool ? `of ${amount}` : `${JSON.stringify(run)} ${index}`;
 				const verdict = consult(ledger, item);
-				assert.equal(verdict.do !== 'send', model.forbids(key, id));
+				assert.equal(verdict.is !== 'send', model.forbids(key, id));
 				assert.equal(mayBePaid(ledger, item), model.mayBeMade(id));
-				if (verdict.do === 'replay') {
+				if (verdict.is === 'replay') {
 					const isAccepted = model.resultOf(verdict.attempt.external_id) === 'accepted';
 					assert.equal(verdict.outcome === 'accepted', isAccepted);
 				}
-				if (verdict.do === 'send') {
+				if (verdict.is === 'send') {
 					model.goesOut(key, id, result);
 					make(ledger, item, result === 'lost' ? undefined : { outcome: result });
 				}

@@ -2,7 +2,7 @@ import type { Limits } from '../../nodes/Pay/account/account';
 import { InputError } from '../../nodes/Pay/base/inputError';
 import type { Ready } from '../../nodes/Pay/run/item';
 import { beginAttempt, endAttempt } from '../../nodes/Pay/run/ledger';
-import { refusedByLimits } from '../../nodes/Pay/run/limits';
+import { judgeLimits } from '../../nodes/Pay/run/limits';
 import {
 	abovePayment,
 	aboveSum,
@@ -41,7 +41,7 @@ function item(
 
 /** What is refused of some items, by index. */
 const refused = (items: Ready[], ledger = ledgerOf()) =>
-	[...refusedByLimits(ledger, items)].map(([{ index }, refusal]) => [index, refusal]);
+	[...judgeLimits(ledger, items)].map(([{ index }, refusal]) => [index, refusal]);
 
 test('an account without limits lets everything out', () => {
 	expect(refused([item({ amount: 1_000_000 }, {}), item({}, {})])).toStrictEqual([]);
@@ -50,7 +50,7 @@ test('an account without limits lets everything out', () => {
 test('limits that cannot be read let no payment out, and charges go on', () => {
 	const unreadable = new InputError('highestSum', 'No money goes out', 'Correct it.');
 	const items = [item({ amount: 1 }, unreadable)];
-	expect([...refusedByLimits(ledgerOf(), items)]).toStrictEqual([[items[0], unreadable]]);
+	expect([...judgeLimits(ledgerOf(), items)]).toStrictEqual([[items[0], unreadable]]);
 	expect(refused(items, ledgerOf({}, { kind: 'qrCode' }))).toStrictEqual([]);
 });
 
@@ -257,5 +257,5 @@ test('a list of 130,000 payments is added up: more than a call takes as argument
 	const items = Array.from({ length: 130_000 }, (_, index) =>
 		item({ amount: 1 }, limits, { index }),
 	);
-	expect(refusedByLimits(ledgerOf(), items).size).toBe(130_000);
+	expect(judgeLimits(ledgerOf(), items).size).toBe(130_000);
 });

@@ -561,13 +561,13 @@ test('a run that has come to a payment first says so when n8n was too slow for i
 
 test('the next run of that execution, and one that has not waited, is no second one', async () => {
 	const { all } = processes(2, () => 5);
-	const whose = async (process: SimulatedProcess, passage?: string) =>
+	const isOurs = async (process: SimulatedProcess, passage?: string) =>
 		await simulate(process.open(undefined, false, passage).claimPassage());
-	expect(await whose(all[0]!, 'execution 7, run 2')).toBe('ours');
-	expect(await whose(all[1]!, 'execution 7, run 3')).toBe('ours');
-	expect(await whose(all[0]!)).toBe('ours');
-	expect(await whose(all[1]!)).toBe('ours');
-	expect(await whose(all[1]!, 'execution 7, run 2')).toBe('elsewhere');
+	expect(await isOurs(all[0]!, 'execution 7, run 2')).toBe(true);
+	expect(await isOurs(all[1]!, 'execution 7, run 3')).toBe(true);
+	expect(await isOurs(all[0]!)).toBe(true);
+	expect(await isOurs(all[1]!)).toBe(true);
+	expect(await isOurs(all[1]!, 'execution 7, run 2')).toBe(false);
 });
 
 // By chance: payments and processes that meet in whatever order.
@@ -642,9 +642,9 @@ test.each([
 			const { all } = processes(3, () => 1 + random() * 30);
 			const goOn = async (process: SimulatedProcess) => {
 				const records = process.open(undefined, false, 'execution 7, run 2');
-				const whose = await records.claimPassage();
+				const isOurs = await records.claimPassage();
 				expect(await records.close()).toStrictEqual([]);
-				return whose;
+				return isOurs;
 			};
 			// Other executions of the node write over the list meanwhile.
 			const others = numbered(0, 10).map(async (id) => {
@@ -654,9 +654,9 @@ test.each([
 			const first = goOn(all[0]!);
 			const second = passing(latenessOf(random)).then(async () => await goOn(all[1]!));
 			const [both] = await simulate(Promise.all([Promise.all([first, second]), ...others]));
-			expect({ seed, goOn: both.filter((whose) => whose === 'ours') }).toStrictEqual({
+			expect({ seed, goOn: both.filter((isOurs) => isOurs) }).toStrictEqual({
 				seed,
-				goOn: ['ours'],
+				goOn: [true],
 			});
 		}
 	},

@@ -8,8 +8,13 @@ import {
 	type ItemResult,
 	type Summary,
 } from '../../nodes/Pay/run/item';
-import { addResults, failAll, openTally, throwIfFailed } from '../../nodes/Pay/run/report';
-import { resultOfRefusal } from '../../nodes/Pay/run/result';
+import {
+	addResults,
+	failAll,
+	openTally,
+	resultOfRefusal,
+	throwIfFailed,
+} from '../../nodes/Pay/run/report';
 import { CHECK_ITEM, doubtsInWords, SENT_NOTHING } from '../../nodes/Pay/run/words';
 import { OPERATIONS } from '../serviceOperations';
 

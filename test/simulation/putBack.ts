@@ -39,8 +39,8 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'an account that is refused is asked for each item': [
 		{
-			find: 'const known = this.knownOf(account);',
-			replace: 'return (await ask()).result; const known = this.knownOf(account);',
+			find: 'const standing = standingOf(session, item.account);',
+			replace: 'const standing = { isAccepted: true, pausedUntil: 0 };',
 		},
 	],
 
@@ -53,7 +53,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'after a 429 the rest is sent': [
 		{
-			find: 'this.session.countShortWaits() === pause.shortWaits',
+			find: 'countShortWaits() === shortWaits',
 			replace: 'false',
 		},
 	],
@@ -96,15 +96,15 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a payment is repeated after a 401': [
 		{
-			find: "if (run.operation.isMoneyOut) return { result: first, token: 'replaced' };",
+			find: 'if (operation.isMoneyOut) return first;',
 			replace: '',
 		},
 	],
 
 	'Retry On Fail repeats a payment after a 401': [
 		{
-			find: "if (!wasRejectedForToken(last, ledger)) return { do: 'send' };",
-			replace: "return { do: 'send' };",
+			find: "if (!wasRejectedForToken(last, ledger)) return { is: 'send' };",
+			replace: "return { is: 'send' };",
 		},
 	],
 
@@ -124,11 +124,11 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'what was accepted is replayed whatever is asked for': [
 		{
-			find: "return { do: 'refuse', attempt, because: 'otherDetails' };",
-			replace: "return { do: 'replay', attempt, outcome: 'accepted' };",
+			find: "return { is: 'otherDetails', attempt };",
+			replace: "return { is: 'replay', attempt, outcome: 'accepted' };",
 		},
 		{
-			find: "if (attempt.fingerprint !== item.fingerprint) { return { do: 'refuse', attempt, because: 'otherExternalId' }; }",
+			find: "if (attempt.fingerprint !== item.fingerprint) { return { is: 'otherExternalId', attempt }; }",
 			replace: '',
 		},
 	],
@@ -142,9 +142,9 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'the ledger knows a payment by its external_id alone': [
 		{
-			find: "if (last === undefined) return { do: 'send' };",
+			find: "if (last === undefined) return { is: 'send' };",
 			replace:
-				"if (last === undefined || last.external_id !== item.request.external_id) return { do: 'send' };",
+				"if (last === undefined || last.external_id !== item.request.external_id) return { is: 'send' };",
 		},
 	],
 
@@ -232,8 +232,8 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'nobody looks again whether a record lasts': [
 		{
-			find: 'let left = this.unsureOf(keys);',
-			replace: 'let left = [];',
+			find: 'let notSeen = this.notSeenOf(keys);',
+			replace: 'let notSeen = [];',
 		},
 	],
 

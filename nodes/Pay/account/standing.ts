@@ -1,5 +1,8 @@
+import type { IExecuteFunctions } from 'n8n-workflow';
 import { BoundedMap } from '../base/boundedMap';
 import type { InputError } from '../base/inputError';
+import { additionalDataOf, runExecutionDataOf } from '../base/n8n';
+import type { RequestResult } from '../service/client';
 import type { Account } from './account';
 import { accountKey } from './identity';
 
@@ -23,152 +26,145 @@ export interface Session {
 	countShortWaits: () => number;
 }
 
-/** What a service asked for that had too many requests (HTTP 429). */
-export class Pause {
-	/** @param seconds how long to send nothing; undefined where the service did not say */
-	constructor(readonly seconds: number | undefined) {}
+/**
+ * The session in which a node runs: as long as n8n's additional data is the same. Without it a session is one
+ * run of the node.
+ */
+export function sessionOf(context: IExecuteFunctions): Session {
+	return {
+		executionId: context.getExecutionId() as string | undefined,
+		identity: additionalDataOf(context) ?? context,
+		countShortWaits: () => countShortWaits(context),
+	};
 }
 
-/** No token could be fetched for an item, for a reason that may be over for the next one. */
-export class WithoutToken {
-	constructor(readonly error: InputError) {}
+/** What n8n's own Wait node is called. It keeps waits below 65 s in memory, and the execution running. */
+const WAIT_TYPE = 'n8n-nodes-base.wait';
+
+/** How often n8n's own Wait nodes before a node have run; 0 where this n8n does not tell. */
+function countShortWaits(context: IExecuteFunctions): number {
+	const runs = runExecutionDataOf(context)?.resultData?.runData ?? {};
+	let count = 0;
+	try {
+		for (const { name, type } of context.getParentNodes(context.getNode().name)) {
+			if (type === WAIT_TYPE) count += runs[name]?.length ?? 0;
+		}
+	} catch {
+		// Then a pause without an end lasts until the execution is put to sleep.
+		return 0;
+	}
+	return count;
 }
 
-/** What a response said of its account; undefined where it said nothing. */
-export type Standing =
-	| 'tokenAccepted'
-	/** The token was rejected, and the next request has another one. */
-	| 'tokenReplaced'
-	/** Why nothing more is sent. */
-	| InputError
-	| Pause
-	| WithoutToken
-	| undefined;
-
-/** A pause that a service asked for, until a moment or, where that is not known, until a wait. */
-interface RunningPause {
-	/** In milliseconds of the monotonic clock. */
-	until?: number;
-	/** How many short waits there had been. */
-	shortWaits: number;
-}
-
-/** What a session knows of one account. */
-interface KnownAccount {
-	key: string;
+/** How one account stands in a session. */
+export interface Standing {
+	/** The account's, by which a pause is found behind a wait. */
+	readonly key: string;
 	/** Whether several items may ask at once: its token was accepted. */
 	isAccepted: boolean;
+	/** Why nothing more is sent with it. */
 	rejection?: InputError;
-	pause?: RunningPause;
-	/** One item that asks alone: the others wait for it, and have no token where it has none. Never rejects. */
-	asking?: Promise<WithoutToken | undefined>;
+	/**
+	 * Until when the service wants nothing (HTTP 429), in milliseconds of the monotonic clock: Infinity where it
+	 * did not say, 0 where it wants all.
+	 */
+	pausedUntil: number;
+	/** How many short waits there had been when a pause without an end began: the next one ends it. */
+	shortWaits: number;
+	/** The turn of the item that asks alone. */
+	turn?: Turn;
 }
 
-/** The accounts of each session, by their key. n8n drops a session's object, and this goes with it. */
-const sessions = new WeakMap<object, Map<string, KnownAccount>>();
+/** The standings of each session, by their accounts. n8n drops a session's object, and this goes with it. */
+const sessions = new WeakMap<object, Map<string, Standing>>();
 
 /** About 1 MB. One that is dropped costs one request more, behind a wait, which says 429 again. */
 const MOST_PAUSES = 5_000;
-/** Until when a pause lasts that a service gave a time for, by execution and account: it outlasts a wait. */
-const pausedUntil = new BoundedMap<string, number>(MOST_PAUSES);
+/** The ends of pauses, by execution and account: they outlast a wait. */
+const endsOfPauses = new BoundedMap<string, number>(MOST_PAUSES);
 
-/** Sends a request; gives its result, and what its response said of the account. */
-type Ask<Result> = () => Promise<{ result: Result; standing: Standing }>;
+/** How an account stands: the same record for all runs of a session. */
+export function standingOf({ executionId, identity }: Session, account: Account): Standing {
+	const standings = sessions.get(identity) ?? new Map<string, Standing>();
+	sessions.set(identity, standings);
+	const key = accountKey(account);
+	const known = standings.get(key);
+	if (known !== undefined) return known;
+	const pausedUntil = endsOfPauses.get(`${executionId} ${key}`) ?? 0;
+	const standing: Standing = { key, isAccepted: false, pausedUntil, shortWaits: 0 };
+	standings.set(key, standing);
+	return standing;
+}
 
-/** Which accounts an execution may send with. */
-export class AccountGate {
-	/** By their key, for all gates of this session. */
-	private readonly accounts: Map<string, KnownAccount>;
-	/** Where the credential has no expression, all items have the same object. */
-	private readonly known = new WeakMap<Account, KnownAccount>();
+/** The time in which one item asks with an account. */
+export interface Turn {
+	/** Why no token could be fetched in it; in the next one there may be one. */
+	noToken?: InputError;
+	readonly ended: Promise<void>;
+	readonly end: () => void;
+}
 
-	constructor(private readonly session: Session) {
-		const { identity } = session;
-		this.accounts = sessions.get(identity) ?? new Map<string, KnownAccount>();
-		sessions.set(identity, this.accounts);
+/**
+ * Begins an item's turn, in which it is alone until the account's token was accepted. Where the item that it
+ * waited for got no token, it has that item's turn: each would ask the token endpoint again.
+ */
+export async function beginTurn(standing: Standing): Promise<Turn> {
+	for (let before = standing.turn; before !== undefined; before = standing.turn) {
+		await before.ended;
+		if (before.noToken !== undefined) return before;
 	}
+	let end = () => {};
+	const ended = new Promise<void>((resolve) => (end = resolve));
+	const turn: Turn = { ended, end };
+	// Nothing is awaited since the loop, so no other item has begun meanwhile.
+	if (!standing.isAccepted) standing.turn = turn;
+	return turn;
+}
 
-	/**
-	 * Lets an item ask, one at a time until the account's token was accepted.
-	 * @param ask sends the item's request
-	 * @returns what `ask` came to, or why the account is not asked: it is rejected, or the service asked for
-	 * a pause that still lasts
-	 */
-	async pass<Result>(account: Account, ask: Ask<Result>): Promise<Result | InputError | Pause> {
-		const known = this.knownOf(account);
-		while (known.asking !== undefined) {
-			const without = await known.asking;
-			if (without !== undefined) return without.error;
-		}
-		if (known.rejection !== undefined) return known.rejection;
-		const pause = this.pauseOf(known);
-		if (pause !== undefined) return pause;
-		if (known.isAccepted) return await this.askFor(known, ask);
-		const pending = ask();
-		known.asking = pending.then(
-			({ standing }) => (standing instanceof WithoutToken ? standing : undefined),
-			() => undefined,
-		);
-		try {
-			return await this.askFor(known, async () => await pending);
-		} finally {
-			known.asking = undefined;
-		}
-	}
+/** Ends a turn: those that wait for it go on. */
+export function endTurn(standing: Standing, turn: Turn): void {
+	if (standing.turn === turn) standing.turn = undefined;
+	turn.end();
+}
 
-	/** Sends a request, and notes how its account stands afterwards. */
-	private async askFor<Result>(known: KnownAccount, ask: Ask<Result>): Promise<Result> {
-		const { result, standing } = await ask();
-		if (standing === undefined || standing instanceof WithoutToken) return result;
-		if (standing instanceof Pause) this.beginPause(known, standing);
-		else if (standing === 'tokenAccepted') known.isAccepted = true;
-		else if (standing === 'tokenReplaced') known.isAccepted = false;
-		else known.rejection ??= standing;
-		return result;
-	}
+/** Notes what a response says of its account, but for a token that it rejects. */
+export function noteResponse(
+	session: Session,
+	standing: Standing,
+	{ outcome, statusCode, retryAfter }: RequestResult,
+): void {
+	if (statusCode === 429) beginPause(session, standing, retryAfter);
+	// A 401 or 403 accepts no token.
+	else if (statusCode === 401 || statusCode === 403) return;
+	else if (outcome === 'accepted' || outcome === 'rejected') standing.isAccepted = true;
+}
 
-	private beginPause(known: KnownAccount, { seconds }: Pause): void {
-		const shortWaits = this.session.countShortWaits();
-		if (seconds === undefined) {
-			// One that has an end is not forgotten for one that has none.
-			known.pause ??= { shortWaits };
-			return;
-		}
-		const until = performance.now() + 1000 * seconds;
-		known.pause = { until, shortWaits };
-		const { executionId } = this.session;
-		// Beyond the session.
-		if (executionId !== undefined) pausedUntil.set(`${executionId} ${known.key}`, until);
+/** Begins a pause of some seconds, or, where the service did not say how long, until the next wait. */
+export function beginPause(
+	{ executionId, countShortWaits }: Session,
+	standing: Standing,
+	seconds: number | undefined,
+): void {
+	if (seconds === undefined) {
+		// One that has an end is not forgotten for one that has none.
+		if (standing.pausedUntil !== 0) return;
+		standing.pausedUntil = Infinity;
+		standing.shortWaits = countShortWaits();
+		return;
 	}
+	standing.pausedUntil = performance.now() + 1000 * seconds;
+	// Beyond the session.
+	if (executionId !== undefined) {
+		endsOfPauses.set(`${executionId} ${standing.key}`, standing.pausedUntil);
+	}
+}
 
-	/** What is left of the pause of an account; undefined where it is over. */
-	private pauseOf(known: KnownAccount): Pause | undefined {
-		const { pause } = known;
-		if (pause === undefined) return undefined;
-		if (pause.until !== undefined) {
-			const left = pause.until - performance.now();
-			if (left > 0) return new Pause(Math.ceil(left / 1000));
-		} else if (this.session.countShortWaits() === pause.shortWaits) {
-			return new Pause(undefined);
-		}
-		known.pause = undefined;
-		return undefined;
-	}
-
-	private knownOf(account: Account): KnownAccount {
-		let known = this.known.get(account);
-		if (known === undefined) {
-			const key = accountKey(account);
-			known = this.accounts.get(key) ?? this.newlyKnown(key);
-			this.accounts.set(key, known);
-			this.known.set(account, known);
-		}
-		return known;
-	}
-
-	private newlyKnown(key: string): KnownAccount {
-		const until = pausedUntil.get(`${this.session.executionId} ${key}`);
-		const pause = until === undefined ? undefined : { until, shortWaits: 0 };
-		return { key, isAccepted: false, pause };
-	}
+/** What is left of a pause, in whole seconds: Infinity until the next wait, 0 where there is none. */
+export function pauseLeft({ countShortWaits }: Session, standing: Standing): number {
+	const { pausedUntil, shortWaits } = standing;
+	const now = performance.now();
+	if (pausedUntil === Infinity && countShortWaits() === shortWaits) return Infinity;
+	if (pausedUntil !== Infinity && pausedUntil > now) return Math.ceil((pausedUntil - now) / 1000);
+	standing.pausedUntil = 0;
+	return 0;
 }

@@ -8,7 +8,6 @@ import type {
 	IWebhookResponseData,
 } from 'n8n-workflow';
 import { InputError } from '../base/inputError';
-import { failAll } from '../run/report';
 import type { SendingOperation } from './operation';
 import { createPayment } from './payment';
 import { createQrCode } from './qrCode';
@@ -24,7 +23,7 @@ interface SilentOperation {
 	receive?(context: IWebhookFunctions): Promise<IWebhookResponseData>;
 }
 
-type Operation = SilentOperation | SendingOperation;
+export type Operation = SilentOperation | SendingOperation;
 
 /** A resource of the node, which has one operation. */
 interface Resource {
@@ -97,19 +96,6 @@ export function findOperation(resource: string, operationName: string): Operatio
 	if (value === operationName) return operation;
 	const what = `There is no operation "${operationName}" of "${resource}", only ${value}`;
 	throw new InputError('operation', what, CHOOSE);
-}
-
-/** Carries out the operation that the node's parameters choose. */
-export async function executeChosen(context: IExecuteFunctions): Promise<INodeExecutionData[][]> {
-	let operation: Operation;
-	try {
-		const resource = String(context.getNodeParameter('resource', 0));
-		// Of an unknown resource n8n knows no operation, and would throw without a fallback.
-		operation = findOperation(resource, String(context.getNodeParameter('operation', 0, '')));
-	} catch (error) {
-		return failAll(context, error);
-	}
-	return await operation.execute(context);
 }
 
 const operationField: INodeProperties = {

@@ -1,16 +1,10 @@
-import type {
-	IExecuteFunctions,
-	INodeExecutionData,
-	INodeProperties,
-	INodePropertyOptions,
-} from 'n8n-workflow';
+import type { INodeProperties, INodePropertyOptions } from 'n8n-workflow';
 import type { Account } from '../account/account';
 import { decimalSignOption } from '../fields/amount';
 import { type ReadParameter, showFor } from '../fields/expressions';
 import { additionalMembersOption, withAdditionalMembers } from '../fields/members';
 import { batchingOption, BODY_UNREAD, bodyUnreadOption, timeoutOption } from '../fields/options';
 import type { ItemPlan, RequestOperation, TypedOptions } from '../run/read';
-import { runRequests } from '../run/run';
 import type { AgentPermission, ServiceOperation, ServiceRequest } from '../service/contract';
 
 /** All that an operation of the service is: what people read of it, its form, and the body that it sends. */
@@ -45,7 +39,6 @@ export interface SendingOperation {
 	/** Its fields and options, as the editor shows them for this operation alone. */
 	readonly description: INodeProperties[];
 	readonly requestOperation: RequestOperation;
-	execute(context: IExecuteFunctions): Promise<INodeExecutionData[][]>;
 	readonly receive?: undefined;
 }
 
@@ -74,7 +67,7 @@ function optionsOf({ agentPermission, batchSize, ownOptions }: Definition): INod
 	return options.sort((a, b) => (a.displayName < b.displayName ? -1 : 1));
 }
 
-/** Makes an operation of the Pay node: its fields, how an item is read, and what it does. */
+/** Makes an operation of the Pay node: its fields, and how an item is read. */
 export function defineOperation(definition: Definition): SendingOperation {
 	const { resource, option, fields, meanings, agentPermission } = definition;
 	const options = optionsOf(definition);
@@ -117,6 +110,5 @@ export function defineOperation(definition: Definition): SendingOperation {
 		option,
 		description,
 		requestOperation,
-		execute: async (context) => await runRequests(context, requestOperation),
 	};
 }

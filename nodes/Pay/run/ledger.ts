@@ -12,21 +12,20 @@ import {
 } from '../service/contract';
 import type { Attempt, Place, Ready } from './item';
 
-/** What the ledger says about an item that is about to be sent. */
+/** What the ledger says about an item that is about to be sent, given the attempt that it speaks of. */
 export type Verdict =
-	| { do: 'send' }
+	| { is: 'send' }
 	/**
 	 * This item was sent before: it was accepted, nobody knows what became of it, or it was rejected for its
 	 * token in this very execution.
 	 */
-	| { do: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
-	| { do: 'refuse'; attempt: Attempt; because: Refusal };
-
-/**
- * Why an item is not sent: its External ID was sent for another item; this item was accepted with other
- * details; or this item was sent under another External ID.
- */
-type Refusal = 'otherItem' | 'otherDetails' | 'otherExternalId';
+	| { is: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
+	/** Its External ID was sent for another item. */
+	| { is: 'otherItem'; attempt: Attempt }
+	/** It was accepted with other details. */
+	| { is: 'otherDetails'; attempt: Attempt }
+	/** It was sent under another External ID. */
+	| { is: 'otherExternalId'; attempt: Attempt };
 
 /** n8n's context object of the execution, saved with it. */
 export interface LedgerStore {
@@ -74,13 +73,13 @@ function placeOf({ node, run, isTool }: Ledger, item: Sendable): Place {
 	return isTool ? { isTool, node } : { isTool, node, run, item: item.index };
 }
 
-/** Whether an attempt was made for this item, or by a tool for the same request. */
+/** An attempt is of an item by its place, and of a tool's call by its request. */
 function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendable): boolean {
 	if (place.isTool !== ledger.isTool) return false;
 	return itemKey(place, fingerprint) === itemKey(placeOf(ledger, item), item.fingerprint);
 }
 
-/** Whether an attempt counts as not made: then a person may try again. See also {@link wasRejectedForToken}. */
+/** What was not made a person may try again. See also {@link wasRejectedForToken}. */
 export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
@@ -101,24 +100,23 @@ function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 }
 
 /**
- * Whether an attempt was rejected for its token in this very execution. Retry On Fail must not send such a
- * payment again with the next token. A person may: the editor's Retry is another execution.
+ * Only in this very execution: Retry On Fail must not send such a payment again with the next token. A person
+ * may: the editor's Retry is another execution.
  */
 function wasRejectedForToken(attempt: Attempt, { executionId }: Ledger): boolean {
 	return isRejectedForToken(attempt) && attempt.executionId === executionId;
 }
 
-/** Whether a payment with this external_id may have been carried out in this execution. */
 export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
 	return attemptWithId(ledger, item) !== undefined;
 }
 
-/** Whether a node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
+/** A node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
 export function hasTried({ attempts, operation }: Ledger): boolean {
 	return attempts.list.some(({ kind }) => kind === operation.kind);
 }
 
-/** Whether an item may be sent, given all that was tried in this execution. */
+/** Says of an item if it may be sent, given all that was tried in this execution. */
 export function consult(ledger: Ledger, item: Sendable): Verdict {
 	return ledger.operation.isMoneyOut
 		? consultPayment(ledger, item)
@@ -128,12 +126,12 @@ export function consult(ledger: Ledger, item: Sendable): Verdict {
 /** What may be repeated is sent, unless the very same request was accepted in an earlier try. */
 function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
 	const attempt = lastAttemptOf(ledger, item);
-	if (attempt?.outcome !== 'accepted') return { do: 'send' };
+	if (attempt?.outcome !== 'accepted') return { is: 'send' };
 	const isSame =
 		attempt.external_id === item.request.external_id &&
 		attempt.fingerprint === item.fingerprint &&
 		attempt.place.node === ledger.node;
-	return isSame ? { do: 'replay', attempt, outcome: 'accepted' } : { do: 'send' };
+	return isSame ? { is: 'replay', attempt, outcome: 'accepted' } : { is: 'send' };
 }
 
 /**
@@ -144,35 +142,35 @@ function consultPayment(ledger: Ledger, item: Sendable): Verdict {
 	const withId = attemptWithId(ledger, item);
 	if (withId !== undefined) return consultSameId(ledger, item, withId);
 	const last = lastAttemptOf(ledger, item);
-	if (last === undefined) return { do: 'send' };
+	if (last === undefined) return { is: 'send' };
 	if (!wasNotMade(last)) return consultOtherId(ledger, item, last);
-	if (!wasRejectedForToken(last, ledger)) return { do: 'send' };
-	return { do: 'replay', attempt: last, outcome: 'rejected' };
+	if (!wasRejectedForToken(last, ledger)) return { is: 'send' };
+	return { is: 'replay', attempt: last, outcome: 'rejected' };
 }
 
 /** An External ID may occur once among the payments of an execution. */
 function consultSameId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
-	if (!isOfItem(attempt, ledger, item)) return { do: 'refuse', attempt, because: 'otherItem' };
+	if (!isOfItem(attempt, ledger, item)) return { is: 'otherItem', attempt };
 	// Without an outcome its request is still out, or n8n went away meanwhile.
-	if (attempt.outcome !== 'accepted') return { do: 'replay', attempt, outcome: 'unknown' };
+	if (attempt.outcome !== 'accepted') return { is: 'replay', attempt, outcome: 'unknown' };
 	// A model that hears "accepted" twice believes that it has paid twice.
-	if (ledger.isTool) return { do: 'refuse', attempt, because: 'otherItem' };
+	if (ledger.isTool) return { is: 'otherItem', attempt };
 	// What was accepted is the earlier request, so it stands for that one only.
 	if (attempt.fingerprint !== item.fingerprint) {
-		return { do: 'refuse', attempt, because: 'otherDetails' };
+		return { is: 'otherDetails', attempt };
 	}
-	return { do: 'replay', attempt, outcome: 'accepted' };
+	return { is: 'replay', attempt, outcome: 'accepted' };
 }
 
 /** A payment is known by its item too: people type External IDs that change with each try. */
 function consultOtherId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
 	const isAccepted = attempt.outcome === 'accepted';
 	// A model that hears "accepted" twice believes that it has paid twice.
-	if (isAccepted && ledger.isTool) return { do: 'refuse', attempt, because: 'otherExternalId' };
+	if (isAccepted && ledger.isTool) return { is: 'otherExternalId', attempt };
 	if (attempt.fingerprint !== item.fingerprint) {
-		return { do: 'refuse', attempt, because: 'otherExternalId' };
+		return { is: 'otherExternalId', attempt };
 	}
-	return { do: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
+	return { is: 'replay', attempt, outcome: isAccepted ? 'accepted' : 'unknown' };
 }
 
 /** Writes an attempt down before its request starts. */
@@ -194,7 +192,7 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 	return attempt;
 }
 
-/** Whether a later try of the item may be given this one's response: else it is sent, and gets its own. */
+/** A later try of the item is given this one's response, or is sent and gets its own. */
 function mayBeReplayed(attempt: Attempt, { operation }: Ledger): boolean {
 	if (!operation.isMoneyOut) return attempt.outcome === 'accepted';
 	return !wasNotMade(attempt) || isRejectedForToken(attempt);
@@ -217,7 +215,7 @@ export function endAttempt(
 	}
 }
 
-/** Whether an attempt was made in this run of the node; all that a node does as a tool is one run. */
+/** All that a node does as a tool is one run. */
 function isOfRun({ place }: Attempt, { node, run, isTool }: Ledger): boolean {
 	if (place.node !== node || place.isTool !== isTool) return false;
 	return place.isTool || place.run === run;
@@ -313,7 +311,7 @@ export function itemKey(place: Place, fingerprint: string): string {
 	return JSON.stringify(parts);
 }
 
-/** Whether another value of such a meaning makes another request. */
+/** Another value of such a meaning makes another request. */
 const IDENTIFIES: Record<Meaning, boolean> = {
 	recipient: true,
 	amount: true,
@@ -382,7 +380,17 @@ interface Outlays {
 /** The account and the token that an item goes out of. */
 type ItemAccount = Pick<Ready, 'accountId' | 'tokenId'>;
 
-/** Whether an earlier outlay was of the account that an item goes out of. */
+/**
+ * An earlier outlay was of the account that an item goes out of, or of another one. Where requests go and in whose name is
+ * the same; without a client ID that says nothing of whose money it is.
+ *
+ * | Pasted token | Credential | Sent in this run too | Then                                 |
+ * | ------------ | ---------- | -------------------- | ------------------------------------ |
+ * | the same     | any        | any                  | one account                          |
+ * | another      | another    | any                  | two accounts                         |
+ * | another      | the same   | yes                  | two accounts, by an expression       |
+ * | another      | the same   | no                   | one account, whose token was renewed |
+ */
 function isOfAccount(
 	outlay: Outlay,
 	{ tokenIds, credentialId }: Outlays,
@@ -390,9 +398,7 @@ function isOfAccount(
 ): boolean {
 	if (outlay.accountId !== item.accountId) return false;
 	if (outlay.tokenId === item.tokenId) return true;
-	// Another pasted token in another credential: another account.
 	if (outlay.credentialId !== credentialId) return false;
-	// Two pasted tokens in one run are two accounts. Else the token was renewed, and the sum goes on.
 	return !tokenIds.has(outlay.tokenId);
 }
 

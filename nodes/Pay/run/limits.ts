@@ -16,7 +16,7 @@ import {
 /** A recipient's key and its type, which are compared together. */
 const KEY_AND_TYPE = ['creditParty.key', 'creditParty.keyType'];
 
-/** Whether a list of recipients names this one: by its key, or by its key type and its key. */
+/** A list names a recipient by its key, or by its key type and its key. */
 function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient): boolean {
 	if (key === undefined) return false;
 	if (recipients.has(key)) return true;
@@ -24,7 +24,7 @@ function isListed(recipients: ReadonlySet<string>, { key, keyType }: Recipient):
 }
 
 /** Why an item may not go out, whatever else does. */
-function refusalOf(ledger: Ledger, item: Ready): InputError | undefined {
+function judgeItem(ledger: Ledger, item: Ready): InputError | undefined {
 	const { limits } = item.account;
 	if (limits instanceof InputError) return limits;
 	const { highestPayment, onlyRecipients, variableMembers = new Set<string>() } = limits;
@@ -34,13 +34,13 @@ function refusalOf(ledger: Ledger, item: Ready): InputError | undefined {
 	}
 	if (onlyRecipients === undefined) return undefined;
 	return (
-		refusalByRecipients(onlyRecipients, item, ledger.operation) ??
-		refusalByMembers(variableMembers, item, ledger.operation)
+		judgeRecipients(onlyRecipients, item, ledger.operation) ??
+		judgeMembers(variableMembers, item, ledger.operation)
 	);
 }
 
 /** Why the recipient of an item may be none of the list, as far as the form says it. */
-function refusalByRecipients(
+function judgeRecipients(
 	recipients: ReadonlySet<string>,
 	{ request }: Ready,
 	{ meanings }: Ledger['operation'],
@@ -61,7 +61,7 @@ function refusalByRecipients(
  * knows: those that a person typed stand in the workflow, and no item and no model chooses them. The account
  * says of which ones it is known that they do not.
  */
-function refusalByMembers(
+function judgeMembers(
 	variable: ReadonlySet<string>,
 	{ request, membersMayChange: mayChange }: Ready,
 	{ meanings }: Ledger['operation'],
@@ -88,7 +88,7 @@ function highestSumOf(items: Ready[]): number {
 }
 
 /** Why all items of an account may not go out together, given what went out before in this execution. */
-function refusalOfAll(ledger: Ledger, items: [Ready, ...Ready[]]): InputError | undefined {
+function judgeSum(ledger: Ledger, items: [Ready, ...Ready[]]): InputError | undefined {
 	const highestSum = highestSumOf(items);
 	if (highestSum === Infinity) return undefined;
 	let sum = sumOf(ledger, items[0]);
@@ -100,12 +100,12 @@ function refusalOfAll(ledger: Ledger, items: [Ready, ...Ready[]]): InputError | 
  * Items that the limits of their accounts do not let out, and why. Together with what went out before
  * in this execution, all items of an account are above its Highest Sum per Execution, or none.
  */
-export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, InputError> {
+export function judgeLimits(ledger: Ledger, items: Ready[]): Map<Ready, InputError> {
 	const refused = new Map<Ready, InputError>();
 	if (!ledger.operation.isMoneyOut) return refused;
 	const itemsOfAccount = new Map<string, [Ready, ...Ready[]]>();
 	for (const item of items) {
-		const error = refusalOf(ledger, item);
+		const error = judgeItem(ledger, item);
 		if (error !== undefined) {
 			refused.set(item, error);
 			continue;
@@ -116,7 +116,7 @@ export function refusedByLimits(ledger: Ledger, items: Ready[]): Map<Ready, Inpu
 		else sameAccount.push(item);
 	}
 	for (const together of itemsOfAccount.values()) {
-		const error = refusalOfAll(ledger, together);
+		const error = judgeSum(ledger, together);
 		if (error === undefined) continue;
 		for (const item of together) refused.set(item, error);
 	}

@@ -27,7 +27,7 @@ const isRowMadeMeanwhile = (error: unknown) =>
 interface PendingChange {
 	readonly keys: Set<string>;
 	/** Those of them that nobody had recorded before; the run that takes one out may send its payment. */
-	readonly free: Promise<Set<string>>;
+	readonly fresh: Promise<Set<string>>;
 }
 
 /**
@@ -46,10 +46,9 @@ export class PaymentList {
 
 	/** Keys that this process recorded and did not remove, the oldest first. */
 	private readonly recorded = new Set<string>();
-	/** The newest of them. */
-	private newest?: string;
-	/** Those of them that a run looks for until they are seen to last. */
-	private readonly unsure = new Set<string>();
+	private newestRecorded?: string;
+	/** Those of them that a run looks for, because they were not seen to last yet. */
+	private readonly notSeenToLast = new Set<string>();
 	/** How many entries the list held at the last look. */
 	length = 0;
 	/** How many of its entries are claims of this process, on n8n 1: they take no payment's place. */
@@ -59,9 +58,9 @@ export class PaymentList {
 
 	/** Runs that have it open. */
 	private readonly runs = new Set<object>();
-	private pending?: PendingChange;
+	private pendingChange?: PendingChange;
 	/** The look under way. */
-	private look?: Promise<Error | undefined>;
+	private lookUnderWay?: Promise<Error | undefined>;
 	/** Runs with batches to come: what they may ask for is not dropped. */
 	private readonly runsWithMore = new Set<object>();
 	/** Whether a run had the hint that the list is full. */
@@ -80,7 +79,7 @@ export class PaymentList {
 		this.runs.delete(run);
 	}
 
-	/** Whether a run or a change is under way. A second list beside this one would change n8n's at the same time. */
+	/** While a run or a change is under way, a second list beside this one would change n8n's at the same time. */
 	get isInUse(): boolean {
 		return this.runs.size > 0 || this.turns.isBusy;
 	}
@@ -97,44 +96,48 @@ export class PaymentList {
 
 	/** Records keys; gives those that were recorded before. Throws when that is unsure. */
 	async record(store: Store, keys: readonly string[]): Promise<Set<string>> {
-		this.pending ??= this.queueChange(store);
-		const { keys: keysOfAll, free } = this.pending;
+		this.pendingChange ??= this.queueChange(store);
+		const { keys: keysOfAll, fresh } = this.pendingChange;
 		for (const key of keys) keysOfAll.add(key);
-		const left = await free;
-		// Of runs that ask for one key, the first one takes it.
-		return new Set(keys.filter((key) => !left.delete(key)));
+		const untaken = await fresh;
+		const known = new Set<string>();
+		for (const key of keys) {
+			// Of runs that ask for one key, the first one takes it.
+			if (untaken.delete(key)) continue;
+			known.add(key);
+		}
+		return known;
 	}
 
 	/** Queues a change that records what runs ask for until its turn comes. */
 	private queueChange(store: Store): PendingChange {
 		const keys = new Set<string>();
-		const free = this.turns.inTurn(async () => {
-			this.pending = undefined;
+		const fresh = this.turns.inTurn(async () => {
+			this.pendingChange = undefined;
 			const stored = await this.addAndRepair(store, [...keys]);
-			const left = new Set<string>();
+			const freshKeys = new Set<string>();
 			for (const key of keys) {
 				// This process knows its own payments, whatever the list says.
-				if (!this.recorded.has(key) && !stored.has(key)) left.add(key);
+				if (!this.recorded.has(key) && !stored.has(key)) freshKeys.add(key);
 			}
 			// Within the turn: a removal that comes next must not find it undecided.
-			for (const key of left) this.mark(key);
-			return left;
+			for (const key of freshKeys) this.mark(key);
+			return freshKeys;
 		});
-		return { keys, free };
+		return { keys, fresh };
 	}
 
 	/** Knows a key as recorded by this process, and has it looked for until it lasts. */
 	private mark(key: string): void {
 		this.recorded.add(key);
-		this.unsure.add(key);
-		this.newest = key;
+		this.notSeenToLast.add(key);
+		this.newestRecorded = key;
 		const [oldest] = this.recorded;
 		if (this.recorded.size > this.remembered && oldest !== undefined) {
 			this.recorded.delete(oldest);
 		}
 	}
 
-	/** Whether this process has recorded a key. */
 	knows(key: string): boolean {
 		return this.recorded.has(key);
 	}
@@ -166,7 +169,7 @@ export class PaymentList {
 	 * back lacks it, and then the last payments of this process are added again.
 	 */
 	private async addAndRepair(store: Store, keys: string[], room?: number): Promise<Set<unknown>> {
-		const { newest } = this;
+		const newest = this.newestRecorded;
 		if (newest === undefined) return await this.addStored(store, keys, room);
 		const stored = await this.addStored(store, [...new Set([newest, ...keys])], room);
 		if (!stored.has(newest)) {
@@ -184,32 +187,32 @@ export class PaymentList {
 		store: Store,
 		keys: ReadonlySet<string>,
 		mayDrop: boolean,
-	): Promise<{ left: string[]; reason?: Error }> {
+	): Promise<{ notSeen: string[]; reason?: Error }> {
 		const end = performance.now() + MOST_LOOKING_MS;
 		let failures = 0;
 		let reason: Error | undefined;
-		let left = this.unsureOf(keys);
-		while (left.length > 0 && failures < LOOKS_THAT_MAY_FAIL && performance.now() <= end) {
+		let notSeen = this.notSeenOf(keys);
+		while (notSeen.length > 0 && failures < LOOKS_THAT_MAY_FAIL && performance.now() <= end) {
 			const failure = await this.lookTogether(store, mayDrop);
 			if (failure !== undefined) failures++;
 			reason = failure ?? new Error('other executions overwrite it');
-			left = this.unsureOf(keys);
+			notSeen = this.notSeenOf(keys);
 		}
-		if (left.length === 0) return { left };
-		for (const key of left) this.unsure.delete(key);
-		return { left, reason };
+		if (notSeen.length === 0) return { notSeen };
+		for (const key of notSeen) this.notSeenToLast.delete(key);
+		return { notSeen, reason };
 	}
 
-	private unsureOf(keys: ReadonlySet<string>): string[] {
-		return [...keys].filter((key) => this.unsure.has(key));
+	private notSeenOf(keys: ReadonlySet<string>): string[] {
+		return [...keys].filter((key) => this.notSeenToLast.has(key));
 	}
 
 	/** Looks, or waits for the look that another run has begun. */
 	private async lookTogether(store: Store, mayDrop: boolean): Promise<Error | undefined> {
-		this.look ??= this.lookOnce(store, mayDrop).finally(() => {
-			this.look = undefined;
+		this.lookUnderWay ??= this.lookOnce(store, mayDrop).finally(() => {
+			this.lookUnderWay = undefined;
 		});
-		return await this.look;
+		return await this.lookUnderWay;
 	}
 
 	/** Waits for the pause, then looks; what was gone is recorded again, and looked at once more. */
@@ -217,12 +220,12 @@ export class PaymentList {
 		return await this.turns.inTurn(async () => {
 			// A timer may fire a moment early.
 			while (this.turns.remainingPause() > 0) await sleep(this.turns.remainingPause());
-			const keys = [...this.unsure];
+			const keys = [...this.notSeenToLast];
 			if (keys.length === 0) return undefined;
 			try {
 				const room = await this.roomAfterLook(store, mayDrop, keys.length);
 				const stored = await this.addAndRepair(store, keys, room);
-				for (const key of keys) if (stored.has(key)) this.unsure.delete(key);
+				for (const key of keys) if (stored.has(key)) this.notSeenToLast.delete(key);
 				return undefined;
 			} catch (error) {
 				return asError(error);
@@ -250,14 +253,14 @@ export class PaymentList {
 
 	/** Removes keys from the list. @throws when the store does, or after the time limit */
 	async takeBack(store: Store, keys: readonly string[]): Promise<void> {
-		const unsure = keys.filter((key) => this.unsure.has(key));
+		const notSeen = keys.filter((key) => this.notSeenToLast.has(key));
 		try {
 			await this.deleteStored(store, keys);
 		} catch (error) {
 			// They are recorded still, and looked for as before.
 			for (const key of keys) this.recorded.add(key);
-			for (const key of unsure) this.unsure.add(key);
-			this.newest = [...this.recorded].at(-1);
+			for (const key of notSeen) this.notSeenToLast.add(key);
+			this.newestRecorded = [...this.recorded].at(-1);
 			throw asError(error);
 		}
 	}
@@ -266,10 +269,10 @@ export class PaymentList {
 	unmark(keys: readonly string[]): void {
 		for (const key of keys) {
 			this.recorded.delete(key);
-			this.unsure.delete(key);
+			this.notSeenToLast.delete(key);
 		}
-		if (this.newest !== undefined && !this.recorded.has(this.newest)) {
-			this.newest = [...this.recorded].at(-1);
+		if (this.newestRecorded !== undefined && !this.recorded.has(this.newestRecorded)) {
+			this.newestRecorded = [...this.recorded].at(-1);
 		}
 	}
 

@@ -12,7 +12,7 @@ import type { ServiceOperation, ServiceRequest } from '../service/contract';
 import { inOneForm } from '../service/paths';
 import type { Done, Finish, Ready } from './item';
 import { fingerprintOf } from './ledger';
-import { resultOfRefusal } from './result';
+import { resultOfRefusal } from './report';
 
 /** An item as its operation reads it, before anything is sent. */
 export interface ItemPlan {
@@ -52,8 +52,8 @@ function governing(options: TypedOptions): string {
 	return JSON.stringify({ ...options, additionalMembers: undefined });
 }
 
-/** Reads the options, which hold for all items; throws an InputError. */
-export function readSettings(options: TypedOptions, batchSize: number): Settings {
+/** Reads the options, which hold for all items. */
+export function readRunSettings(options: TypedOptions, batchSize: number): Settings {
 	return {
 		...readBatching(options.batching, batchSize),
 		timeout: readTimeout(options.timeout),
@@ -61,7 +61,8 @@ export function readSettings(options: TypedOptions, batchSize: number): Settings
 	};
 }
 
-function refuseOtherOptions(options: TypedOptions, { source }: Settings) {
+/** Reads the options of an item, which must say the same as those of the run. */
+function readSameOptions(options: TypedOptions, { source }: Settings): void {
 	if (governing(options) === source) return;
 	throw new InputError(
 		'options',
@@ -115,7 +116,7 @@ export async function readItem(reading: ReadingContext, index: number): Promise<
 		if (typeof typedId === 'string' || typeof typedId === 'number') {
 			known.external_id = inOneForm(String(typedId));
 		}
-		refuseOtherOptions((read('options') ?? {}) as TypedOptions, settings);
+		readSameOptions((read('options') ?? {}) as TypedOptions, settings);
 		const account = await accountOf(index);
 		const plan = operation.readPlan(read, account);
 		const { external_id, amount } = plan.request;

@@ -51,6 +51,8 @@ export class RunRecords {
 	private foundKnown = false;
 	/** The key of a passage that this run claimed. */
 	private passageKey?: string;
+	/** What was accepted and is not marked as such. */
+	private readonly notYetMarked: string[] = [];
 	/** Whether this run has marked payments as accepted. */
 	private hasMarked = false;
 	/** Whether marking or asking failed: then this run does neither any more. */
@@ -77,7 +79,7 @@ export class RunRecords {
 	 * recorded, and n8n may have given its execution to another worker. What looks new may be paid already.
 	 */
 	private get wasFrozen(): boolean {
-		return this.list.turns.slowChanges !== this.slowChangesBefore;
+		return this.list.turns.hasFrozenSince(this.slowChangesBefore);
 	}
 
 	private frozenError(): InputError {
@@ -91,14 +93,14 @@ export class RunRecords {
 		this.list.holdAllFor(this);
 	}
 
-	/** Claims this run for this process where it stands behind a wait, on n8n 1. Throws an InputError. */
-	async claimPassage(): Promise<'ours' | 'elsewhere'> {
+	/** Claims this run for this process where it stands behind a wait, on n8n 1; false where another one has it. */
+	async claimPassage(): Promise<boolean> {
 		const { helpers, operation, passage } = this.run;
-		if (passage === undefined) return 'ours';
+		if (passage === undefined) return true;
 		try {
 			const { isOurs, key } = await claimPassage(passage, this.list, helpers);
 			this.passageKey = key;
-			return isOurs ? 'ours' : 'elsewhere';
+			return isOurs;
 		} catch (error) {
 			throw checkFailed(operation.words, asError(error));
 		}
@@ -106,16 +108,9 @@ export class RunRecords {
 
 	/** Records ids before they are sent; gives those that were recorded before. Throws an InputError. */
 	async record(ids: readonly string[]): Promise<Set<string>> {
-		const { helpers, operation, signal } = this.run;
+		const { signal } = this.run;
 		if (this.wasFrozen) throw this.frozenError();
-		let knownKeys: Set<string>;
-		try {
-			knownKeys = await this.list.record(helpers, this.keysOf(ids));
-		} catch (error) {
-			throw checkFailed(operation.words, asError(error));
-		}
-		const known = new Set(ids.filter((id) => knownKeys.has(this.keyOf(id))));
-		this.foundKnown ||= known.size > 0;
+		const known = await this.addToList(ids);
 		const fresh = ids.filter((id) => !known.has(id));
 		if (this.wasFrozen) {
 			// What another may have recorded too must not be removed.
@@ -124,10 +119,29 @@ export class RunRecords {
 		}
 		for (const id of fresh) this.idsOfRun.add(id);
 		if (signal?.aborted !== true) return known;
-		const { remembered } = await this.takeBack(fresh);
+		throw await this.takeBackCancelled(fresh);
+	}
+
+	/** Adds ids to the list; gives those that were there before. */
+	private async addToList(ids: readonly string[]): Promise<Set<string>> {
+		const { helpers, operation } = this.run;
+		let knownKeys: Set<string>;
+		try {
+			knownKeys = await this.list.record(helpers, this.keysOf(ids));
+		} catch (error) {
+			throw checkFailed(operation.words, asError(error));
+		}
+		const known = new Set(ids.filter((id) => knownKeys.has(this.keyOf(id))));
+		this.foundKnown ||= known.size > 0;
+		return known;
+	}
+
+	/** Takes ids back of a run that was cancelled while it recorded them; gives its error. */
+	private async takeBackCancelled(ids: readonly string[]): Promise<InputError> {
+		const { remembered } = await this.takeBack(ids);
 		// Not forgotten by the list: another run may have recorded it since.
 		for (const id of remembered) this.idsOfRun.delete(id);
-		throw cancelled(remembered);
+		return cancelled(remembered);
 	}
 
 	/** Removes ids that this run recorded, never others; gives those that stay. Never throws. */
@@ -143,9 +157,15 @@ export class RunRecords {
 		return { remembered: [] };
 	}
 
-	/** Marks ids as accepted, so that a repeat can say so. Never throws. */
-	async markAccepted(ids: readonly string[]): Promise<void> {
+	/** Has ids marked as accepted by the next {@link markAccepted}. */
+	noteAccepted(ids: readonly string[]): void {
+		this.notYetMarked.push(...ids);
+	}
+
+	/** Marks what was accepted so far, so that a repeat can say so. Never throws. */
+	async markAccepted(): Promise<void> {
 		const { list, run } = this;
+		const ids = this.notYetMarked.splice(0);
 		if (this.haveMarksFailed || ids.length === 0) return;
 		try {
 			// Not later: what this run has marked is to last until it ends.
@@ -170,7 +190,7 @@ export class RunRecords {
 		}
 	}
 
-	/** Looks again until all of it lasts; gives hints where something is not sure. Never throws. */
+	/** Marks what was accepted, and looks again until all of it lasts; gives hints where that is not sure. Never throws. */
 	async close(): Promise<string[]> {
 		const { list, run, idsOfRun, foundKnown } = this;
 		list.releaseFor(this);
@@ -178,9 +198,11 @@ export class RunRecords {
 		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
-		const { left, reason } = await list.makeLast(run.helpers, keys, mayDrop);
+		const marking = this.markAccepted();
+		const { notSeen, reason } = await list.makeLast(run.helpers, keys, mayDrop);
+		await marking;
 		list.endRun(this);
-		const hints = [this.hintAtFullList(), this.hintAtUnsure(left, reason)];
+		const hints = [this.hintAtFullList(), this.hintAtForgetting(notSeen, reason)];
 		return hints.filter((hint) => hint !== undefined);
 	}
 
@@ -196,10 +218,10 @@ export class RunRecords {
 	}
 
 	/** A hint where some of this run's payments may not last in the list. */
-	private hintAtUnsure(keys: string[], reason: Error | undefined): string | undefined {
+	private hintAtForgetting(keys: string[], reason: Error | undefined): string | undefined {
 		if (reason === undefined) return undefined;
-		const unsure = new Set(keys);
-		const ids = [...this.idsOfRun].filter((id) => unsure.has(this.keyOf(id)));
+		const notSeen = new Set(keys);
+		const ids = [...this.idsOfRun].filter((id) => notSeen.has(this.keyOf(id)));
 		return ids.length > 0 ? mayBeForgotten(ids, reason) : undefined;
 	}
 }
@@ -222,7 +244,7 @@ interface OtherNode {
 	parameters?: INodeParameters;
 }
 
-/** Whether a typed value is one of these, or an expression that may give one. */
+/** An expression may give any value. */
 function mayBeOneOf(typed: unknown, values: readonly string[]): boolean {
 	if (typeof typed !== 'string') return false;
 	return values.includes(typed) || mayBeExpression(typed);

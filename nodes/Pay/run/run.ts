@@ -1,6 +1,6 @@
 import type { IExecuteFunctions, INodeExecutionData, INodeParameters } from 'n8n-workflow';
 import { accountReader } from '../account/credentials';
-import { AccountGate } from '../account/standing';
+import { sessionOf } from '../account/standing';
 import { asError } from '../base/inputError';
 import { pause } from '../base/time';
 import { refuseExpressions, refuseItemDataInTool, readFieldByField } from '../fields/expressions';
@@ -17,24 +17,23 @@ import { beginCancelLog, endCancelLog, highlight, showHints } from './notes';
 import {
 	type ReadingContext,
 	readItem,
-	readSettings,
+	readRunSettings,
 	type RequestOperation,
 	type TypedOptions,
 } from './read';
 import { nodeThatSharesRecord, RunRecords } from './records';
 import {
 	noDuplicateStore,
-	nothingIsKept,
 	notPermittedToAgents,
 	recordIsShared,
 	runFromEarlierState,
 	sameIdAsItem,
 } from './refusals';
 import {
+	judgeRun,
 	keptOfExecution,
-	refuseEvaluation,
-	refuseExecutePreviousNodes,
-	refuseForWaits,
+	refuseCancelled,
+	withinWaits,
 	refuseItem,
 	triedBefore,
 	withinLimits,
@@ -44,12 +43,14 @@ import {
 	continuesOnFailure,
 	isRunByAiAgent,
 	openTally,
+	outputOfFailures,
+	resultOfRefusal,
 	type Tally,
 	throwIfFailed,
+	toOutputItem,
 } from './report';
-import { outputOfFailures, resultOfRefusal, toOutputItem } from './result';
-import { sendBatch } from './send';
-import { type Run, sessionOf } from './state';
+import { sendBatch, sendItem } from './send';
+import { isCancelled, type Run } from './state';
 import { notFinished } from './words';
 
 /**
@@ -74,9 +75,24 @@ export async function runRequests(
 			// It concerns all items, and none was sent.
 			items = { ready: [], done: failEach(operation, count, error) };
 		}
-		for (const { index, request } of items.ready) tally.remaining.set(index, request.external_id);
-		conclude(tally, items.done);
-		if (run !== undefined) await sendItems(run, items.ready);
+		const { ready, done } = items;
+		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
+		conclude(tally, done);
+		if (run !== undefined) {
+			await prepareToSend(run, ready);
+			const { batchSize, batchInterval } = run.settings;
+			if (isContinuous(run)) {
+				const left = ready.values();
+				const senders: Array<Promise<void>> = [];
+				for (let each = 0; each < batchSize; each++) senders.push(sendOneByOne(run, left));
+				await concludeAll(tally, senders);
+			} else {
+				for (let start = 0; start < ready.length; start += batchSize) {
+					if (start > 0) await pause(batchInterval, run.signal);
+					conclude(tally, await sendBatch(run, ready.slice(start, start + batchSize)));
+				}
+			}
+		}
 		const output = await toItems(context, tally);
 		if (run !== undefined && !tally.hasFailed) forgetResponses(run.ledger);
 		return [output];
@@ -103,43 +119,37 @@ function conclude(tally: Tally, results: Done[]): void {
 	throwIfFailed(tally);
 }
 
-/** Sends all items that may be sent; throws at a failure unless the run goes on. */
-async function sendItems(run: Run, items: Ready[]): Promise<void> {
+/** Does what must have been done before the first request of a run. */
+async function prepareToSend({ context, records, settings, tally }: Run, items: Ready[]) {
 	if (items.some(({ expectation }) => expectation !== undefined)) {
-		const hint = await outlastTimers(run.context);
-		if (hint !== undefined) run.tally.hints.add(hint);
+		const hint = await outlastTimers(context);
+		if (hint !== undefined) tally.hints.add(hint);
 	}
-	// A batch is recorded at once, since each record rewrites n8n's whole list.
-	if (run.records !== undefined || run.settings.batchInterval > 0) await sendInBatches(run, items);
-	else await sendContinuously(run, items);
-}
-
-/** Sends items batch by batch: each is recorded and sent as a whole, when the one before has ended. */
-async function sendInBatches(run: Run, items: Ready[]): Promise<void> {
-	const { batchSize, batchInterval } = run.settings;
 	// A later batch may be about the oldest payments of n8n's list.
-	if (items.length > batchSize) run.records?.keepAll();
-	for (let start = 0; start < items.length; start += batchSize) {
-		if (start > 0) await pause(batchInterval, run.signal);
-		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
+	if (items.length > settings.batchSize) records?.keepAll();
+}
+
+/**
+ * Whether items are sent with a batch of them in flight: when one has ended, the next goes out. Payments are sent
+ * batch by batch, because recording one rewrites n8n's whole list.
+ */
+function isContinuous({ records, settings }: Run): boolean {
+	return records === undefined && settings.batchInterval === 0;
+}
+
+/** Sends one item after another; several of it run at once, over the same items. */
+async function sendOneByOne(run: Run, left: Iterable<Ready>): Promise<void> {
+	const { tally } = run;
+	for (const item of left) {
+		const done = isCancelled(run) ? refuseCancelled(run, item) : await sendItem(run, item);
+		if (done !== undefined) addResults(tally, [done]);
+		if (tally.isStopping) return;
 	}
 }
 
-/** Sends items with a batch of them in flight: when one has ended, the next goes out. */
-async function sendContinuously(run: Run, items: Ready[]): Promise<void> {
-	const { tally, settings } = run;
-	const left = items.values();
-	/** Sends one item after another; several of it run at once, over the same items. */
-	const sendOneByOne = async () => {
-		for (const item of left) {
-			addResults(tally, await sendBatch(run, [item]));
-			if (tally.hasFailed && !tally.continuesOnFailure) return;
-		}
-	};
-	const senders: Array<Promise<void>> = [];
-	for (let count = 0; count < settings.batchSize; count++) senders.push(sendOneByOne());
+/** Waits until all have ended, so that an error says what became of every item that was in flight. */
+async function concludeAll(tally: Tally, senders: Array<Promise<void>>): Promise<void> {
 	const ends = await Promise.allSettled(senders);
-	// When all have ended, so that the error says what became of every item that was in flight.
 	throwIfFailed(tally);
 	for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
@@ -165,81 +175,26 @@ async function toItems(
 	return items;
 }
 
-/** Refuses an AI agent, unless a person permitted agents to use this operation. */
-function requirePermission({ words, agentPermission }: RequestOperation, options: unknown): void {
-	if (agentPermission === 'not needed') return;
-	// As it was typed, not what an expression gives: the model could fill that in.
-	const typed = (options ?? {}) as TypedOptions;
-	if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
-}
-
-/** Refuses parameters, as they were typed, that concern all items. Throws an InputError. */
-function checkParameters(operation: RequestOperation, parameters: INodeParameters): void {
-	readFieldByField(operation.description, parameters);
-	refuseExpressions(operation.fixedOptions, parameters.options);
-}
-
-/** Refuses what an AI agent's tool may not have, as it was typed. Throws an InputError. */
-function checkToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
-	refuseItemDataInTool(operation.description, parameters);
-	requirePermission(operation, parameters.options);
-	if (operation.isMoneyOut) refuseInventedId(parameters.external_id, operation.words);
-}
-
 /** What the Pay nodes of an execution keep in n8n's context of the execution. */
 type FlowStore = LedgerStore & ExpectationStore & RunCount & PassageStore;
 
-/**
- * The records of a run: what n8n's list says of its payments. Throws an InputError where n8n has none, or where
- * another node of the workflow changes it.
- */
-function openRecords(
-	context: IExecuteFunctions,
-	operation: RequestOperation,
-	hasTriedBefore: boolean,
-	passage: Passage | undefined,
-): RunRecords {
-	const { helpers } = context;
-	const { checkProcessedAndRecord, removeProcessed, getProcessedDataCount } = helpers;
-	const methods = [checkProcessedAndRecord, removeProcessed, getProcessedDataCount];
-	if (methods.some((method) => typeof method !== 'function')) {
-		throw noDuplicateStore(operation.words);
-	}
-	const sharing = nodeThatSharesRecord(context);
-	if (sharing !== undefined) throw recordIsShared(operation.words, sharing);
-	return new RunRecords({
-		helpers,
-		workflowId: String(context.getWorkflow().id),
-		operation,
-		signal: context.getExecutionCancelSignal?.(),
-		hasTriedBefore,
-		passage,
-	});
-}
-
-/**
- * Reads what concerns all items, and asks for the functions of n8n that a run needs. Throws.
- * @param tally is given the hints about what was typed
- */
+/** Reads what concerns all items; the tally is given the hints about what was typed. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { name, parameters, credentials } = context.getNode();
-	refuseExecutePreviousNodes(context);
-	const kept = keptOfExecution(context);
-	if (operation.isMoneyOut) {
-		if (kept === undefined) throw nothingIsKept(operation.words);
-		refuseEvaluation(context, operation.words);
-	}
+	const refusal = judgeRun(context, operation);
+	if (refusal !== undefined) throw refusal;
 	const isTool = isRunByAiAgent(context);
-	checkParameters(operation, parameters);
-	if (isTool) checkToolParameters(operation, parameters);
+	readFieldByField(operation.description, parameters);
+	refuseExpressions(operation.fixedOptions, parameters.options);
+	if (isTool) readToolParameters(operation, parameters);
 	const options = context.getNodeParameter('options', 0, {}) as TypedOptions;
-	const settings = readSettings(options, operation.batchSize);
+	const settings = readRunSettings(options, operation.batchSize);
 	// Shared by all Pay nodes of the execution: a second node must not pay an id again either.
-	const store = (kept ?? {}) as FlowStore;
+	const store = (keptOfExecution(context) ?? {}) as FlowStore;
 	const executionId = context.getExecutionId();
 	const passage = passageOf(store, executionId, countWaits(store, executionId));
 	const isEarlier = isEarlierState(executionId, store);
-	const isSuperseded = isEarlier || (passage !== undefined && isLost(passage));
+	const isElsewhere = isEarlier || (passage !== undefined && isLost(passage));
 	const ledger = openLedger(store, {
 		operation,
 		executionId,
@@ -261,10 +216,10 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 		operation,
 		settings,
 		ledger,
-		isSuperseded,
+		isElsewhere,
 		expectations: store,
 		records,
-		gate: new AccountGate(sessionOf(context)),
+		session: sessionOf(context),
 		httpRequest,
 		postTokenRequest: tokenPoster(httpRequest, settings.timeout),
 		signal: context.getExecutionCancelSignal?.(),
@@ -272,57 +227,50 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	};
 }
 
-/**
- * Claims the items for this run, and says whose they are. They are another run's where n8n runs the
- * execution once more from a state that it has left, or where another process goes on from the same wait.
- * That run may have sent them, so this one sends nothing. Throws an InputError where nobody can tell.
- */
-async function claimItems(run: Run): Promise<'ours' | 'elsewhere'> {
-	const { records, isSuperseded } = run;
-	if (isSuperseded) return 'elsewhere';
-	return (await records?.claimPassage()) ?? 'ours';
+/** Reads what an AI agent's tool may not have, as it was typed: what an expression gives, the model could fill in. */
+function readToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
+	const { agentPermission, description, isMoneyOut, words } = operation;
+	refuseItemDataInTool(description, parameters);
+	if (agentPermission !== 'not needed') {
+		const typed = (parameters.options ?? {}) as TypedOptions;
+		if (typed[agentPermission.name] !== true) throw notPermittedToAgents(words, agentPermission);
+	}
+	if (isMoneyOut) refuseInventedId(parameters.external_id, words);
 }
 
-/** The execution as a postback target asks for it. */
-function askingExecution({ context, ledger }: Run): AskingExecution {
-	let url: unknown;
-	const { node, run, isTool } = ledger;
-	const { identity } = sessionOf(context);
-	return {
-		id: context.getExecutionId(),
-		resumeUrl() {
-			// Once for all items: n8n makes an isolate for an expression.
-			url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
-			return url;
-		},
-		proofFor(item, { kind, amount, external_id }) {
-			// A tool has no items: a second call may be a second charge, whatever it asks for.
-			if (isTool) return randomProof();
-			const what = [node, run, item, kind, amount, external_id];
-			return keptProof(identity, JSON.stringify(what));
-		},
-		testPath: testPathOf(context),
-	};
-}
-
-/** An item whose external_id an item before it has, where that may go out only once. */
-function refuseSecondUse(
-	run: Run,
-	item: Ready,
-	firstUses: ReadonlyMap<string, number>,
-): Done | undefined {
-	const { isMoneyOut, words } = run.operation;
-	if (!isMoneyOut) return undefined;
-	const { external_id } = item.request;
-	const first = firstUses.get(external_id);
-	if (first === undefined) return undefined;
-	const refusal = sameIdAsItem(words, first, item.index, external_id);
-	return refuseItem(run, item, refusal, 'duplicate');
+/** Opens what n8n's list says of payments. Throws where n8n has none, or another node of the workflow changes it. */
+function openRecords(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	hasTriedBefore: boolean,
+	passage: Passage | undefined,
+): RunRecords {
+	const { helpers } = context;
+	// A context of n8n without them is noticed now, and not when money has moved.
+	const methods = [
+		helpers.checkProcessedAndRecord,
+		helpers.removeProcessed,
+		helpers.getProcessedDataCount,
+	];
+	if (methods.some((method) => typeof method !== 'function')) {
+		throw noDuplicateStore(operation.words);
+	}
+	const sharing = nodeThatSharesRecord(context);
+	if (sharing !== undefined) throw recordIsShared(operation.words, sharing);
+	return new RunRecords({
+		helpers,
+		workflowId: String(context.getWorkflow().id),
+		operation,
+		signal: context.getExecutionCancelSignal?.(),
+		hasTriedBefore,
+		passage,
+	});
 }
 
 /** Reads all items before any is sent: those that may be, and what became of the others. */
 async function readItems(run: Run): Promise<Step> {
 	const { context, operation, settings, tally } = run;
+	const { isMoneyOut, words } = operation;
 	const reading: ReadingContext = {
 		context,
 		typed: context.getNode().parameters,
@@ -336,7 +284,8 @@ async function readItems(run: Run): Promise<Step> {
 	const done: Done[] = [];
 	/** The first item of each external_id. */
 	const firstUses = new Map<string, number>();
-	const isElsewhere = (await claimItems(run)) === 'elsewhere';
+	// The run elsewhere may have sent them.
+	const isElsewhere = run.isElsewhere || (await run.records?.claimPassage()) === false;
 	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
 		if ('result' in item) {
@@ -344,21 +293,47 @@ async function readItems(run: Run): Promise<Step> {
 			continue;
 		}
 		if (isElsewhere) {
-			done.push(refuseItem(run, item, runFromEarlierState(operation.words), 'duplicate'));
+			done.push(refuseItem(run, item, runFromEarlierState(words), 'duplicate'));
 			continue;
 		}
 		run.ledger.tokenIds.add(item.tokenId);
 		const { external_id } = item.request;
-		const refused = refuseSecondUse(run, item, firstUses);
-		if (!firstUses.has(external_id)) firstUses.set(external_id, index);
-		const doneBefore = refused ?? triedBefore(run, item);
+		const first = firstUses.get(external_id);
+		if (first === undefined) firstUses.set(external_id, index);
+		else if (isMoneyOut) {
+			const refusal = sameIdAsItem(words, first, index, external_id);
+			done.push(refuseItem(run, item, refusal, 'duplicate'));
+			continue;
+		}
+		const doneBefore = triedBefore(run, item);
 		if (doneBefore === undefined) readable.push(item);
 		else done.push(doneBefore);
 	}
 	const afterLimits = withinLimits(run, readable);
-	const afterWaits = refuseForWaits(run, afterLimits.ready);
+	const afterWaits = withinWaits(run, afterLimits.ready);
 	return {
 		ready: afterWaits.ready,
 		done: [...done, ...afterLimits.done, ...afterWaits.done],
+	};
+}
+
+/** The execution as a postback target asks for it. */
+function askingExecution({ context, ledger, session }: Run): AskingExecution {
+	let url: unknown;
+	const { node, run, isTool } = ledger;
+	return {
+		id: context.getExecutionId(),
+		resumeUrl() {
+			// Once for all items: n8n makes an isolate for an expression.
+			url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
+			return url;
+		},
+		proofFor(item, { kind, amount, external_id }) {
+			// A tool has no items: a second call may be a second charge, whatever it asks for.
+			if (isTool) return randomProof();
+			const what = [node, run, item, kind, amount, external_id];
+			return keptProof(session.identity, JSON.stringify(what));
+		},
+		testPath: testPathOf(context),
 	};
 }

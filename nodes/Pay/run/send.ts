@@ -1,4 +1,13 @@
-import { Pause, type Standing, WithoutToken } from '../account/standing';
+import {
+	beginPause,
+	beginTurn,
+	endTurn,
+	noteResponse,
+	pauseLeft,
+	type Standing,
+	standingOf,
+	type Turn,
+} from '../account/standing';
 import { bearerToken, forgetToken, isClientRejected, TooManyTokenRequests } from '../account/token';
 import { InputError } from '../base/inputError';
 import { hideSecrets } from '../postback/proof';
@@ -15,14 +24,31 @@ import {
 	tooManyRequests,
 } from './refusals';
 import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
-import { resultOfAttempt } from './result';
+import { resultOfAttempt } from './report';
 import { isCancelled, type Run } from './state';
 import type { Pace } from './words';
 
-const paceOf = ({ settings, tally }: Run): Pace => ({
-	batchSize: settings.batchSize,
-	items: tally.items,
-});
+/** Records and sends the items of a batch at once; gives what became of those that it came to. Never rejects. */
+export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
+	if (isCancelled(run)) return batch.map((item) => refuseCancelled(run, item));
+	const { ready, known, done } = await recordBatch(run, batch);
+	// The node is about to stop, so the others of the batch do not start.
+	if (done.length + known.length > 0 && !run.tally.continuesOnFailure) {
+		return await takeBackRecords(run, ready, [...done, ...(await refuseKnown(run, known))]);
+	}
+	const sending = ready.map(async (item) => await sendItem(run, item));
+	// While they are out, n8n's database is idle: it takes the marks of the batch before.
+	const marking = run.records?.markAccepted();
+	const all = await Promise.all(sending);
+	await marking;
+	const sent = all.filter((each) => each !== undefined);
+	noteAccepted(run, sent);
+	// Not before the others are sent: nothing stands between their record and their request.
+	done.push(...(await refuseKnown(run, known)));
+	// Those that were not come to, or certainly not carried out.
+	const notPaid = ready.filter((item) => !mayBePaid(run.ledger, item));
+	return await takeBackRecords(run, notPaid, [...done, ...sent]);
+}
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
 
@@ -63,11 +89,11 @@ async function refuseKnown(run: Run, items: Ready[]): Promise<Done[]> {
 	});
 }
 
-/** Marks what the service accepted, so that a list that is run again says so. */
-async function markAccepted(run: Run, sent: Done[]): Promise<void> {
+/** Notes what the service accepted, so that a list that is run again says so. */
+function noteAccepted(run: Run, sent: Done[]): void {
 	const ids: string[] = [];
 	for (const { result } of sent) if (result.outcome === 'accepted') ids.push(result.external_id);
-	await run.records?.markAccepted(ids);
+	run.records?.noteAccepted(ids);
 }
 
 /** Removes the records of payments that certainly were not made; a result whose record stays says so. */
@@ -93,87 +119,84 @@ async function takeBackRecords(run: Run, items: Ready[], done: Done[]): Promise<
 	return results;
 }
 
-/** Sends one item, unless the node is about to stop, or its account was rejected in this execution. */
-async function send(run: Run, item: Ready): Promise<Done | undefined> {
-	const done = await run.gate.pass(item.account, async () => await sendWithToken(run, item));
-	if (done instanceof InputError) return refuseItem(run, item, done);
-	if (done instanceof Pause) {
-		return refuseItem(run, item, tooManyRequests(done.seconds, paceOf(run)));
+/**
+ * Sends one item, alone until its account's token was accepted. Undefined where the node is about to stop, and
+ * it was not come to. Once its request was sent, nothing throws.
+ */
+export async function sendItem(run: Run, item: Ready): Promise<Done | undefined> {
+	const { session, tally } = run;
+	const standing = standingOf(session, item.account);
+	const turn = await beginTurn(standing);
+	let done: Done | undefined;
+	try {
+		const entry = await enterItem(run, item, standing, turn);
+		if (entry.is === 'refused') done = entry.done;
+		else {
+			const result = await post(run, item, standing, entry.bearer);
+			done = endItem(run, item, entry.attempt, result);
+		}
+	} finally {
+		// Before those that wait for the turn: of a batch that fails no other item starts.
+		if (done?.result.outcome !== 'accepted' && !tally.continuesOnFailure) tally.isStopping = true;
+		endTurn(standing, turn);
 	}
 	return done;
 }
 
-/** What became of an item, and what that tells of its account. */
-interface SendReport {
-	/** Undefined where the node is about to stop, and the item was not come to. */
-	result: Done | undefined;
-	standing: Standing;
+/** What an item has before its request, or what becomes of it without one. */
+type Entry =
+	| { is: 'entered'; attempt: Attempt; bearer: BearerToken }
+	| { is: 'refused'; done: Done | undefined };
+
+function refused(done: Done | undefined): Entry {
+	return { is: 'refused', done };
 }
 
-/** The report of an item whose account was not asked. */
-function notAsked(result: Done | undefined): SendReport {
-	return { result, standing: undefined };
-}
-
-/** Gets a token and sends one item; after the request nothing throws. */
-async function sendWithToken(run: Run, item: Ready): Promise<SendReport> {
+/** Gets the token of an item and enters its attempt, unless something is against it. */
+async function enterItem(run: Run, item: Ready, standing: Standing, turn: Turn): Promise<Entry> {
+	const refusal = turn.noToken ?? judgeStanding(run, standing);
+	if (refusal !== undefined) return refused(refuseItem(run, item, refusal));
 	let bearer: BearerToken;
 	try {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
-		if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
-		return { result: refuseItem(run, item, error), standing: standingWithoutToken(error) };
+		if (isCancelled(run)) return refused(refuseCancelled(run, item));
+		noteMissingToken(run, standing, turn, error);
+		return refused(refuseItem(run, item, error));
 	}
 	// The duplicate check and a token endpoint may take their time.
-	if (isCancelled(run)) return notAsked(refuseCancelled(run, item));
-	if (run.tally.isStopping) return notAsked(undefined);
-	const entry = enterAttempt(run, item);
-	if ('done' in entry) return notAsked(entry.done);
-	return await sendAttempt(run, item, entry.attempt, bearer);
-}
-
-/**
- * Enters an attempt for an item, or says why not. Not async: a second tool of an agent would come in
- * between, and both would find the ledger without the other's attempt.
- */
-function enterAttempt(run: Run, item: Ready): { attempt: Attempt } | { done: Done } {
-	const done = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
-	if (done !== undefined) return { done };
+	if (isCancelled(run)) return refused(refuseCancelled(run, item));
+	if (run.tally.isStopping) return refused(undefined);
+	// Nothing is awaited from here to the attempt: a second tool of an agent would come in between, and both would
+	// find the ledger without the other's attempt.
+	const before = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
+	if (before !== undefined) return refused(before);
 	if (item.expectation !== undefined) recordExpectation(run.expectations, item.expectation);
 	const attempt = beginAttempt(run.ledger, item);
 	run.tally.inFlight.add(item.request.external_id);
-	return { attempt };
+	return { is: 'entered', attempt, bearer };
 }
 
-/** What it tells of an account that there is no token for it. */
-function standingWithoutToken(error: unknown): Standing {
-	if (error instanceof TooManyTokenRequests) return new Pause(error.retryAfter);
-	if (isClientRejected(error)) return error;
-	return error instanceof InputError ? new WithoutToken(error) : undefined;
+/** Why nothing more is sent with an account; undefined where it may be. */
+function judgeStanding(run: Run, standing: Standing): InputError | undefined {
+	if (standing.rejection !== undefined) return standing.rejection;
+	const seconds = pauseLeft(run.session, standing);
+	if (seconds === 0) return undefined;
+	return tooManyRequests(seconds === Infinity ? undefined : seconds, paceOf(run));
 }
 
-/** What a request tells of its account. */
-function standingOf({ result, token }: Posted): Standing {
-	if (result.statusCode === 429) return new Pause(result.retryAfter);
-	if (token === 'rejected') return tokenRejected();
-	if (token === 'replaced') return 'tokenReplaced';
-	const { outcome, statusCode } = result;
-	const isJudged = outcome === 'accepted' || outcome === 'rejected';
-	// A 401 or 403 accepts no token.
-	return isJudged && statusCode !== 401 && statusCode !== 403 ? 'tokenAccepted' : undefined;
+/** Notes what it says of an account that there is no token for it. */
+function noteMissingToken(run: Run, standing: Standing, turn: Turn, error: unknown): void {
+	if (error instanceof TooManyTokenRequests) beginPause(run.session, standing, error.retryAfter);
+	else if (isClientRejected(error)) standing.rejection ??= error;
+	else if (error instanceof InputError) turn.noToken = error;
 }
 
-/** Sends one item whose attempt was entered, and enters what became of it. Nothing throws. */
-async function sendAttempt(
-	run: Run,
-	item: Ready,
-	attempt: Attempt,
-	bearer: BearerToken,
-): Promise<SendReport> {
+/** Enters what became of an item's request, and notes what it says. It was sent, so nothing throws. */
+function endItem(run: Run, item: Ready, attempt: Attempt, requestResult: RequestResult): Done {
 	const { operation, tally } = run;
 	const { index, request, finish, expectation } = item;
-	const posted = await post(run, item, bearer);
-	const result = withoutLargeResponse(tally, posted.result);
+	const result = withoutLargeResponse(tally, requestResult);
 	endAttempt(run.ledger, item, attempt, result);
 	if (expectation !== undefined) {
 		if (result.outcome === 'accepted') confirmExpectation(expectation);
@@ -181,44 +204,17 @@ async function sendAttempt(
 	}
 	if (result.outcome !== 'notSent') noteHints(tally, item);
 	if (result.outcome === 'accepted') compareResponse(tally, request, result.response);
-	const done: Done = {
+	return {
 		index,
 		result: resultOfAttempt(operation, request, result, { pace: paceOf(run) }),
 		finish,
 	};
-	return { result: done, standing: standingOf(posted) };
 }
 
-/** Sends the items of a batch at once; gives what became of those that it came to. */
-async function sendEach(run: Run, items: Ready[]): Promise<Done[]> {
-	const { tally } = run;
-	const sent = await Promise.all(
-		items.map(async (item) => {
-			const done = await send(run, item);
-			const isAccepted = done?.result.outcome === 'accepted';
-			if (!isAccepted && !tally.continuesOnFailure) tally.isStopping = true;
-			return done;
-		}),
-	);
-	return sent.filter((done) => done !== undefined);
-}
-
-/** Records and sends the items of a batch at once; gives what became of them. Never rejects. */
-export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
-	if (isCancelled(run)) return batch.map((item) => refuseCancelled(run, item));
-	const { ready, known, done } = await recordBatch(run, batch);
-	// The node is about to stop, so the others of the batch do not start.
-	if (done.length + known.length > 0 && !run.tally.continuesOnFailure) {
-		return await takeBackRecords(run, ready, [...done, ...(await refuseKnown(run, known))]);
-	}
-	const sent = await sendEach(run, ready);
-	await markAccepted(run, sent);
-	// Not before the others are sent: nothing stands between their record and their request.
-	done.push(...(await refuseKnown(run, known)));
-	// Those that were not come to, or certainly not carried out.
-	const notPaid = ready.filter((item) => !mayBePaid(run.ledger, item));
-	return await takeBackRecords(run, notPaid, [...done, ...sent]);
-}
+const paceOf = ({ settings, tally }: Run): Pace => ({
+	batchSize: settings.batchSize,
+	items: tally.items,
+});
 
 /** A token, and whether an earlier request has fetched it. */
 type BearerToken = Awaited<ReturnType<typeof bearerToken>>;
@@ -238,70 +234,79 @@ async function tokenFor(
  */
 const LEAST_AGE_AT_403 = 60_000;
 
-/** What a request came to. */
-interface Posted {
-	result: RequestResult;
-	/** What its token came to: accepted or unknown, rejected for the next request to have another one, or for good. */
-	token: 'notRejected' | 'replaced' | 'rejected';
-}
-
 /**
- * Posts one request in the name of its account. A token that is rejected is discarded. If an earlier
- * request had fetched it, this one is sent once more with a new token, unless it is a payment.
+ * Posts one request in the name of its account, and notes how that stands afterwards. A token that is rejected
+ * is discarded. If an earlier request had fetched it, this one is sent once more with a new token, unless it is
+ * a payment. Never rejects.
  */
-async function post(run: Run, item: Ready, bearer: BearerToken): Promise<Posted> {
-	const { accessToken, isFromEarlier } = bearer;
-	const first = await postWith(run, item, accessToken);
+async function post(
+	run: Run,
+	item: Ready,
+	standing: Standing,
+	{ accessToken, isFromEarlier }: BearerToken,
+): Promise<RequestResult> {
+	const { httpRequest, operation, session } = run;
+	const { account, request } = item;
+	const first = await postRequest(
+		httpRequest,
+		connectionOf(run, item, accessToken),
+		operation,
+		request,
+	);
+	noteResponse(session, standing, first);
 	// One of the Rejected Values is about the item, not about its token.
-	if (!isRejectedForToken(first)) return { result: first, token: 'notRejected' };
+	if (!isRejectedForToken(first)) return first;
 	if (first.statusCode !== 401) {
 		// Services say 403 to a token that has expired, too.
-		forgetToken(item.account, accessToken, LEAST_AGE_AT_403);
-		return { result: first, token: 'notRejected' };
+		forgetToken(account, accessToken, LEAST_AGE_AT_403);
+		return first;
 	}
-	forgetToken(item.account, accessToken);
-	if (!isFromEarlier) return { result: first, token: 'rejected' };
-	if (run.operation.isMoneyOut) return { result: first, token: 'replaced' };
-	return await postOnceMore(run, item, accessToken, first);
+	forgetToken(account, accessToken);
+	if (!isFromEarlier) {
+		standing.rejection ??= tokenRejected();
+		return first;
+	}
+	// The next request has another token, of which nobody knows yet.
+	standing.isAccepted = false;
+	if (operation.isMoneyOut) return first;
+	let renewed: BearerToken;
+	try {
+		renewed = await tokenFor(run, item);
+	} catch (error) {
+		// There is no other token.
+		if (isClientRejected(error)) standing.rejection ??= tokenRejected();
+		return first;
+	}
+	// The same token would be rejected once more.
+	if (renewed.accessToken === accessToken) {
+		standing.rejection ??= tokenRejected();
+		return first;
+	}
+	if (isCancelled(run) || run.tally.isStopping) return first;
+	const second = await postRequest(
+		httpRequest,
+		connectionOf(run, item, renewed.accessToken),
+		operation,
+		request,
+	);
+	// The first request did reach the service.
+	if (second.outcome === 'notSent') return first;
+	noteResponse(session, standing, second);
+	if (second.statusCode === 401 && isRejectedForToken(second))
+		standing.rejection ??= tokenRejected();
+	return second;
 }
 
-/** Posts with a token; what comes back holds neither that nor a proof. Never rejects. */
-async function postWith(run: Run, item: Ready, accessToken: string): Promise<RequestResult> {
-	const { operation, settings, httpRequest } = run;
-	const { account, request } = item;
-	// Of the account only what the request needs: it holds secrets too.
-	const connection = {
+/** How to reach an item's service. Of the account only what the request needs: it holds secrets too. */
+function connectionOf({ settings }: Run, { account, request }: Ready, accessToken: string) {
+	return {
 		baseUrl: account.baseUrl,
 		schemeName: account.schemeName,
 		externalIdHeader: account.externalIdHeader,
 		accessToken,
 		timeout: settings.timeout,
 		responseWords: account.responseWords,
+		// What comes back holds neither the token nor a proof.
 		hide: (response: unknown) => hideSecrets(response, [accessToken], request.postbackUrl),
 	};
-	return await postRequest(httpRequest, connection, operation, request);
-}
-
-/** Posts a request whose earlier token was rejected once more, with a new one if there is one. */
-async function postOnceMore(
-	run: Run,
-	item: Ready,
-	rejectedToken: string,
-	first: RequestResult,
-): Promise<Posted> {
-	let renewed: BearerToken;
-	try {
-		renewed = await tokenFor(run, item);
-	} catch (error) {
-		// There is no other token.
-		return { result: first, token: isClientRejected(error) ? 'rejected' : 'replaced' };
-	}
-	// The same token would be rejected once more.
-	if (renewed.accessToken === rejectedToken) return { result: first, token: 'rejected' };
-	if (isCancelled(run) || run.tally.isStopping) return { result: first, token: 'replaced' };
-	const second = await postWith(run, item, renewed.accessToken);
-	// The first request did reach the service.
-	if (second.outcome === 'notSent') return { result: first, token: 'replaced' };
-	const isRejected = second.statusCode === 401 && isRejectedForToken(second);
-	return { result: second, token: isRejected ? 'rejected' : 'notRejected' };
 }

@@ -72,7 +72,14 @@ export class StoreTurns {
 		}
 	}
 
-	/** Whether there is work that has not ended. */
+	/**
+	 * Whether the process was frozen in a change since then.
+	 * @param slowChanges how many there were
+	 */
+	hasFrozenSince(slowChanges: number): boolean {
+		return this.slowChanges !== slowChanges;
+	}
+
 	get isBusy(): boolean {
 		return this.count > 0;
 	}

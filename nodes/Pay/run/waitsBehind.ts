@@ -15,7 +15,7 @@ import { cannotBegin, otherIdAwaited } from './refusals';
  */
 
 /** A wait as it stands in the workflow, nothing of it resolved. */
-interface WaitBehind {
+export interface WaitBehind {
 	name: string;
 	parameters: INodeParameters;
 	/** Whether nothing stands between: else an item may be changed on the way. */
