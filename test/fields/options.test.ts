@@ -39,13 +39,6 @@ test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; fie
 	expect(refusalOf(() => read(value))?.field).toBe(field);
 });
 
-test('a number out of its bounds is refused in these words', () => {
-	expect(refusalOf(() => size(0))).toMatchObject({
-		message: 'Items per Batch (batchSize) must be a whole number from 1 to 1000, but is 0',
-		advice: 'Correct it under Options.',
-	});
-});
-
 test('the form takes the same bounds, and the default that is given', () => {
 	expect(batchingOption(7).options).toMatchObject([
 		{
