@@ -238,11 +238,16 @@ function ofEditor(each: N8nVersion) {
 
 /** Begins on a fresh n8n, with an installed package; each goes on where the one before it ended. */
 function newcomer(on: N8nVersion) {
-	function walk(title: string, steps: Walk, work: (hand: Hand) => Promise<void>, when?: Tier) {
+	function walk(
+		title: string,
+		steps: Walk | Walk[],
+		work: (hand: Hand) => Promise<void>,
+		when?: Tier,
+	) {
 		const walked = async () => {
 			const hand = new Hand(n8n.url, on);
 			await work(hand);
-			expect(hand.entries).toStrictEqual(entriesOf(steps));
+			expect(hand.entries).toStrictEqual([steps].flat().flatMap(entriesOf));
 		};
 		test(title, walked, when);
 	}
@@ -302,10 +307,10 @@ function newcomer(on: N8nVersion) {
 		await hand.runWorkflow('Wait for postback');
 	});
 
-	let triggerId = '';
 	const triggered = { page: 'docs/know-when-paid.md', heading: 'Set up a trigger' };
-	const ofOnesOwn = 'a postback in a workflow of one’s own';
-	walk(ofOnesOwn, triggered, async (hand) => {
+	const payout = { page: 'docs/pay-people.md', heading: 'Send your first payment' };
+	const title = 'a postback in a workflow of one’s own, and a payout that it says is settled';
+	walk(title, [triggered, payout], async (hand) => {
 		await hand.beginWithTrigger('On new Pay event');
 		await hand.choose('startWhen', 'When Paid');
 		await page.getByText('Webhook URLs', { exact: true }).click();
@@ -319,11 +324,8 @@ function newcomer(on: N8nVersion) {
 		if (on === 'n8n1') await byId('workflow-save-button').click();
 		await hand.publish(url);
 		await page.getByRole('button', { name: 'Got it' }).click();
-		triggerId = new URL(page.url()).pathname.split('/')[2]!;
-	});
+		const triggerId = new URL(page.url()).pathname.split('/')[2]!;
 
-	const payout = { page: 'docs/pay-people.md', heading: 'Send your first payment' };
-	walk('a settled payout', payout, async (hand) => {
 		await hand.beginWithAction('Create payment');
 		await hand.enter('key', 'ana@example.com');
 		await hand.enter('keyType', 'email');

@@ -2,7 +2,11 @@ import type { IHookFunctions, INode } from 'n8n-workflow';
 import { beginPublication, endPublication } from '../../nodes/Pay/n8n1/publication';
 import { refusalOf } from '../refusal';
 
-jest.mock('../../nodes/Pay/n8n1/version', () => ({ isN8n1: true }));
+// The library of n8n 1 lacks this constant.
+jest.mock('n8n-workflow', () => ({
+	...jest.requireActual<object>('n8n-workflow'),
+	WAIT_FOR_SUB_EXECUTION: undefined,
+}));
 
 let workflows = 0;
 
