@@ -2,8 +2,6 @@ import './home';
 import { execFile, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import express, { type ErrorRequestHandler } from 'express';
@@ -15,6 +13,7 @@ import { installTools, NODE_24 } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 import { forget, outputOf, runWorkflow } from '../engine/engine';
 import { FULL_FORMS, KINDS, OPERATIONS } from '../serviceOperations';
+import { listen, type Listening } from '../listen';
 
 const PRISM = '@stoplight/prism-cli@5.16.0';
 const LINTERS = ['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'];
@@ -51,7 +50,7 @@ function strictContract(): string {
 /** The address of each judge. */
 const urls = { Prism: '', 'express-openapi-validator': '' };
 let prism: ChildProcess;
-let validator: Server;
+let validator: Listening | undefined;
 
 /** Prism, which answers as the contract says and refuses what it does not. */
 async function startPrism(contract: string): Promise<string> {
@@ -81,9 +80,8 @@ async function startValidator(contract: string): Promise<string> {
 		answer.status(status).json({ message });
 	};
 	app.use(refuse);
-	validator = createServer(app).listen(0, '127.0.0.1');
-	await once(validator, 'listening');
-	return `http://127.0.0.1:${(validator.address() as AddressInfo).port}`;
+	validator = await listen(app);
+	return validator.url;
 }
 
 beforeAll(async () => {

@@ -1,8 +1,6 @@
 import 'reflect-metadata';
 import { readFileSync } from 'node:fs';
 import { createServer, type Server as SecureServer } from 'node:https';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { until } from '../../dev/n8n';
@@ -13,13 +11,14 @@ import type { HttpRequest } from '../../nodes/Pay/service/exchange';
 import { CORES, modulesOf } from '../wire/cores';
 import { credentialRequest, postPayment, requestHelper } from '../wire/requestHelper';
 import { certificates } from '../wire/servers';
+import { listen, type Listening } from '../listen';
 import { startSquid } from './parts';
 
 const ROOT = join(__dirname, '..', '..');
 const TOKEN = 'token-of-the-squid-test';
 
 let squid: Server;
-let service: SecureServer;
+let service: Listening<SecureServer>;
 let pems: Awaited<ReturnType<typeof certificates>>;
 /** What the service carried out: requests that came with the token. */
 const booked: string[] = [];
@@ -29,14 +28,15 @@ beforeAll(async () => {
 	pems = await certificates();
 	squid = await startSquid(pems.trusted);
 	// Debian's Squid, built with GnuTLS, does not read answers of TLS 1.3.
-	service = createServer({ ...pems.trusted, maxVersion: 'TLSv1.2' }, async (request, answer) => {
+	const options = { ...pems.trusted, maxVersion: 'TLSv1.2' } as const;
+	const server = createServer(options, async (request, answer) => {
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		const { external_id } = JSON.parse(Buffer.concat(chunks).toString()) as { external_id: string };
 		if (request.headers.authorization === `Bearer ${TOKEN}`) booked.push(external_id);
 		answer.writeHead(201, { 'Content-Type': 'application/json' }).end('{"id":1}');
-	}).listen(0, '127.0.0.1');
-	await once(service, 'listening');
+	});
+	service = await listen(server);
 	process.env.HTTPS_PROXY = `http://127.0.0.1:${squid.port}`;
 	delete process.env.NO_PROXY;
 });
@@ -65,7 +65,7 @@ async function requestsToSquid(work: () => Promise<unknown>): Promise<string[]> 
 /** Pays through Squid; gives what is told, and how Squid was asked. */
 async function payThroughSquid(name: string) {
 	const httpRequest: HttpRequest = requestHelper(await modulesOf(name));
-	const { port } = service.address() as AddressInfo;
+	const { port } = service;
 	const account = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
 	let answer: RequestResult | undefined;
 	const requests = await requestsToSquid(async () => {
@@ -90,7 +90,7 @@ test.each(CORES)('%s tunnels through Squid, which sees no request', async (name)
 test.each(CORES)("the credential's test of %s tunnels through Squid too", async (name) => {
 	const request = credentialRequest(await modulesOf(name));
 	const testPay = testPayCredential.bind({ helpers: { request } } as never);
-	const { port } = service.address() as AddressInfo;
+	const { port } = service;
 	const data = { baseUrl: `https://localhost:${port}`, accessToken: TOKEN };
 	const requests = await requestsToSquid(async () => {
 		expect(await testPay({ data } as never)).toMatchObject({ status: 'OK' });

@@ -1,9 +1,8 @@
 import { writeFileSync } from 'node:fs';
-import { createServer, type Server as HttpServer } from 'node:http';
-import { type AddressInfo } from 'node:net';
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { freePort } from '../../dev/n8n';
+import { listen, type Listening } from '../listen';
 import { Server, userOf } from '../n8n/queue';
 
 /** What came to the service, as it came. */
@@ -23,23 +22,21 @@ export interface Came {
 export class Bank {
 	readonly books: string[] = [];
 	readonly came: Came[] = [];
-	private readonly servers: HttpServer[] = [];
+	private readonly servers: Listening[] = [];
 	private readonly slowAnswers: NodeJS.Timeout[] = [];
 
 	static async start(): Promise<Bank> {
 		const bank = new Bank();
 		for (const at of ['A', 'B'] as const) {
-			const server = bank.serve(at);
-			server.keepAliveTimeout = 60_000;
-			server.listen(0, '127.0.0.1');
-			await once(server, 'listening');
-			bank.servers.push(server);
+			const process = await listen(bank.serve(at));
+			process.server.keepAliveTimeout = 60_000;
+			bank.servers.push(process);
 		}
 		return bank;
 	}
 
-	private serve(at: Came['at']): HttpServer {
-		return createServer(async (request, answer) => {
+	private serve(at: Came['at']): RequestListener {
+		return async (request, answer) => {
 			const chunks: Buffer[] = [];
 			for await (const chunk of request) chunks.push(chunk as Buffer);
 			const body = JSON.parse(Buffer.concat(chunks).toString()) as Came['body'];
@@ -66,15 +63,15 @@ export class Bank {
 			if (!known && external_id.includes('busy')) return say(503, { error: 'busy' });
 			const pad = external_id.includes('big') ? 'x'.repeat(50_000) : undefined;
 			return say(201, { at, pad });
-		});
+		};
 	}
 
 	get a() {
-		return (this.servers[0]!.address() as AddressInfo).port;
+		return this.servers[0]!.port;
 	}
 
 	get b() {
-		return (this.servers[1]!.address() as AddressInfo).port;
+		return this.servers[1]!.port;
 	}
 
 	booked(external_id: string): number {
@@ -83,10 +80,7 @@ export class Bank {
 
 	close() {
 		for (const answer of this.slowAnswers) clearTimeout(answer);
-		for (const server of this.servers) {
-			server.close();
-			server.closeAllConnections();
-		}
+		for (const process of this.servers) process.close();
 	}
 }
 

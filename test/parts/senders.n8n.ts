@@ -1,8 +1,7 @@
 import { createServer } from 'node:https';
-import { once } from 'node:events';
-import { type AddressInfo } from 'node:net';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { listen } from '../listen';
 import { certificates } from '../wire/servers';
 import { NAME, prepareSenders, removeSenders, send } from './senders';
 
@@ -62,17 +61,15 @@ test('the recorded bodies are what these programs send', async () => {
 			response.end('OK');
 		},
 	);
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const url = `https://localhost:${(server.address() as AddressInfo).port}/`;
+	const { port, close } = await listen(server);
+	const url = `https://localhost:${port}/`;
 	try {
 		for (const [client, kind, name = NAME] of RECORDED) {
 			sender = `${client.split(',')[0]}: ${kind}`;
 			expect([sender, await send(client, kind, url, name)]).toStrictEqual([sender, 200]);
 		}
 	} finally {
-		server.close();
-		server.closeAllConnections();
+		close();
 		removeSenders();
 		forget();
 	}

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
-import { createServer, request, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request, type IncomingHttpHeaders } from 'node:http';
 import type { Sandbox } from '../../sandbox/service';
+import { listen } from '../listen';
 
 export interface ServiceResponse {
 	status: number;
@@ -54,7 +54,7 @@ export interface Receiver {
 export async function startReceiver(responseBody = '{"message":"Workflow was started"}') {
 	const came: string[] = [];
 	const headers: IncomingHttpHeaders[] = [];
-	const server = createServer((incoming, response) => {
+	const { server, url, close } = await listen((incoming, response) => {
 		let text = '';
 		incoming.on('data', (chunk: Buffer) => (text += chunk.toString()));
 		incoming.on('end', () => {
@@ -64,19 +64,14 @@ export async function startReceiver(responseBody = '{"message":"Workflow was sta
 			server.emit('came');
 		});
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
 	const receiver: Receiver = {
-		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/postback`,
+		url: `${url}/postback`,
 		came,
 		headers,
 		count: async (number) => {
 			while (came.length < number) await once(server, 'came');
 		},
-		close: () => {
-			server.closeAllConnections();
-			server.close();
-		},
+		close,
 	};
 	return receiver;
 }

@@ -1,6 +1,3 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { readDescription } from '../../nodes/Pay/account/describe';
 import { CLIENT_AUTHENTICATIONS, type PayCredential } from '../../nodes/Pay/account/fields';
 import { headerFault, readSenderRule, signatureFault } from '../../nodes/Pay/account/sender';
@@ -14,6 +11,7 @@ import type { TokenPost } from '../../nodes/Pay/service/client';
 import { readOptions } from '../../sandbox/main';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import type { ClientCredentials } from '../../sandbox/tokens';
+import { listen } from '../listen';
 import { click, send, startReceiver, type ServiceResponse } from './service';
 
 let sandbox: Sandbox | undefined;
@@ -199,15 +197,12 @@ describe('what a sandbox sends is what a credential describes', () => {
 	test('postbacks to a dashboard go there alone, once its challenge came back', async () => {
 		const sent: string[] = [];
 		let answer = 'something else';
-		const server = createServer((request, response) => {
+		const { url, close } = await listen((request, response) => {
 			const { searchParams } = new URL(request.url!, 'http://a.test');
 			sent.push(`${request.method} ${[...searchParams.keys()].join()}`);
 			response.end(answer === 'echo' ? searchParams.get('challenge') : answer);
 		});
-		server.listen(0, '127.0.0.1');
-		await once(server, 'listening');
-		const { port } = server.address() as AddressInfo;
-		const notificationUrl = `http://127.0.0.1:${port}/dashboard`;
+		const notificationUrl = `${url}/dashboard`;
 		const service = await start({ notificationUrl, asksChallenge: true });
 		await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: 'http://127.0.0.1:9/' });
 		const { id } = service.transactions[0]!;
@@ -217,7 +212,7 @@ describe('what a sandbox sends is what a credential describes', () => {
 		await service.settle(id, 'paid');
 		await service.settle(id, 'paid');
 		expect(sent).toStrictEqual(['GET challenge', 'GET challenge', 'POST ', 'POST ']);
-		server.close();
+		close();
 	});
 
 	test('a postback is sent again until the response has the expected body', async () => {

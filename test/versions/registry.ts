@@ -2,14 +2,14 @@ import { execFileSync, type ChildProcess } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { connect, type AddressInfo, type Server, type Socket } from 'node:net';
+import { connect, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { once } from 'node:events';
 import { generate } from 'selfsigned';
 import { endChild, runChild, startChild, temporaryFolder } from '../../dev/children';
 import { installTools, NODE_24 } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
+import { listen, type Listening } from '../listen';
 
 const VERDACCIO = 'verdaccio@6.10.4';
 /** One of its parts names node-fetch by a tag, which not every mirror of npm has. */
@@ -43,7 +43,7 @@ export class Registry {
 		private readonly folder: string,
 		private readonly port: number,
 		private readonly verdaccio: ChildProcess,
-		private readonly servers: Server[],
+		private readonly servers: Listening<Server>[],
 	) {}
 
 	static async start(): Promise<Registry> {
@@ -53,8 +53,8 @@ export class Registry {
 		const folder = temporaryFolder('registry');
 		const port = await freePort();
 		writeFileSync(join(folder, 'config.yaml'), CONFIGURATION);
-		const listen = ['--config', join(folder, 'config.yaml'), '--listen', `127.0.0.1:${port}`];
-		const verdaccio = startChild(NODE_24, [bin, ...listen], {
+		const options = ['--config', join(folder, 'config.yaml'), '--listen', `127.0.0.1:${port}`];
+		const verdaccio = startChild(NODE_24, [bin, ...options], {
 			env: { PATH: process.env.PATH, VERDACCIO_PUBLIC_URL: `https://${host}/` },
 			stdio: 'ignore',
 		});
@@ -77,10 +77,11 @@ export class Registry {
 		};
 		const secure = createSecureServer({ key: pems.private, cert: pems.cert }, forward);
 		const proxy = createServer(forward);
-		const registry = new Registry(folder, port, verdaccio, [secure, proxy]);
+		const servers = [await listen<Server>(secure), await listen<Server>(proxy)];
+		const registry = new Registry(folder, port, verdaccio, servers);
 		proxy.on('connect', ({ url }: IncomingMessage, socket: Socket) => {
 			if (url !== `${host}:443`) return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
-			const inside = connect((secure.address() as AddressInfo).port, '127.0.0.1');
+			const inside = connect(servers[0]!.port, '127.0.0.1');
 			for (const each of [socket, inside]) {
 				registry.sockets.add(each);
 				each.on('error', () => each.destroy());
@@ -88,10 +89,6 @@ export class Registry {
 			socket.write('HTTP/1.1 200 Connection established\r\n\r\n');
 			socket.pipe(inside).pipe(socket);
 		});
-		for (const server of registry.servers) {
-			server.listen(0, '127.0.0.1');
-			await once(server, 'listening');
-		}
 		writeFileSync(registry.certificateFile, pems.cert);
 		try {
 			await until('the registry', async () => (await fetch(`${registry.url}/-/ping`)).ok);
@@ -111,7 +108,7 @@ export class Registry {
 	}
 
 	private get proxy() {
-		return `http://127.0.0.1:${(this.servers[1]!.address() as AddressInfo).port}`;
+		return this.servers[1]!.url;
 	}
 
 	/** The environment that leads an n8n here. */
