@@ -35,7 +35,7 @@ test('the claim of a run that fails while it reads is made to last like any othe
 			throw new Error('the stored attempt cannot be read');
 		},
 	});
-	const wait = { external_id: 'a', executionId, node: 'Wait', run: 0 };
+	const wait = { is: 'wait', external_id: 'a', executionId, node: 'Wait', run: 0 };
 	const flow = { attempts: [attempt], postbacks: [wait] };
 	const context: RunOptions['context'] = () => ({ getContext: () => flow });
 	const run = await pay(itemsFor('a'), { context, executionId });
@@ -44,7 +44,7 @@ test('the claim of a run that fails while it reads is made to last like any othe
 });
 
 test('a run that has lost its claim behind a wait to another process sends nothing in its retries either', async () => {
-	const wait = { external_id: 'a', executionId: '42', node: 'Wait', run: 0 };
+	const wait = { is: 'wait', external_id: 'a', executionId: '42', node: 'Wait', run: 0 };
 	const flow = { postbacks: [wait] };
 	const known = new Set(['n8n-nodes-pay:passage:42 1']);
 	const checkProcessedAndRecord = async (keys: string[]) => {

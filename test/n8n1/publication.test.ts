@@ -1,6 +1,7 @@
 import type { IHookFunctions, INode } from 'n8n-workflow';
 import { beginPublication, endPublication } from '../../nodes/Pay/n8n1/publication';
 import { refusalOf } from '../refusal';
+import { hookContext } from '../contexts';
 
 // The library of n8n 1 lacks this constant.
 jest.mock('n8n-workflow', () => ({
@@ -15,11 +16,10 @@ function trigger() {
 	const workflow = { id: `publication-${(workflows += 1)}` };
 	const node = { id: 'node', name: 'Paid', parameters: {}, position: [0, 0] };
 	return (settings: Partial<INode> = {}) =>
-		({
+		hookContext({
 			getWorkflow: () => workflow,
 			getNode: () => ({ ...node, ...settings }),
-			getActivationMode: () => 'activate',
-		}) as unknown as IHookFunctions;
+		});
 }
 
 const NEW = { parameters: { startWhen: 'paidOrFailed' } };

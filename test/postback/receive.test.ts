@@ -3,6 +3,7 @@ import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { judgePostback, toPostbackItem } from '../../nodes/Pay/postback/match';
 import { type Postback, readContent, readPostback } from '../../nodes/Pay/postback/postback';
 import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/take';
+import { webhookContext } from '../contexts';
 import { postbackOf } from './postbackOf';
 
 /** A refusal as n8n logs it, as text and with its facts. */
@@ -29,8 +30,7 @@ function called(setting: {
 			return { json: (content: unknown) => written.push(content) };
 		},
 	};
-	const context = {
-		getWorkflow: () => ({ id: 'w', name: 'Orders' }),
+	const context = webhookContext({
 		getNode: () => ({ name: 'Trigger' }),
 		logger: { warn: (...all: unknown[]) => void logged.push(all) },
 		getResponseObject: () => response,
@@ -43,7 +43,7 @@ function called(setting: {
 				return { data: bytes.toString('base64'), mimeType: 'x' };
 			},
 		},
-	} as unknown as IWebhookFunctions;
+	});
 	return { context, written, logged, kept: stored };
 }
 
@@ -223,7 +223,7 @@ test('a form that n8n has parsed is taken as it is, its files from where n8n has
 			mimeType,
 		}),
 	};
-	const withHelpers = { ...context, nodeHelpers } as unknown as IWebhookFunctions;
+	const withHelpers = webhookContext({ ...context, nodeHelpers });
 	const postback = await readRequest(withHelpers, 1_000);
 	expect(postback).toMatchObject({ body: { order: '7' }, rawBody: '' });
 	const { binary } = await toPostbackItem(withHelpers, unjudged(postback));
