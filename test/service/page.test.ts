@@ -10,7 +10,7 @@ import {
 const NGINX =
 	'<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
 
-// test/parts has the pages of the real ones.
+// lab/parts has the pages of the real ones.
 test.each<{ name: string; page: string; expected: object }>([
 	{
 		name: 'nginx',

@@ -3,7 +3,7 @@ import { example } from '../../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type Execution, type N8n } from '../../../dev/n8n';
 import { majorOf } from '../../../dev/versions';
 import { call, chain, node, pay, payTrigger, splitItems, start } from '../../../dev/workflow';
-import { startReceiver } from '../../sandbox/service';
+import { startReceiver } from '../../../sandbox/caller';
 import { allFinished, nodeOf, startN8n, VERSIONS } from '../nodes';
 import { callOf } from '../otherNodes';
 
