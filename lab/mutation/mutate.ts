@@ -7,9 +7,9 @@ import { startChild } from '../../dev/children';
 import { installStryker } from '../../dev/install';
 
 /*
- * `npm run mutate` changes pure code in some thousand small ways, one at a time, and sees which of them
- * a test notices. It goes through the files of lab/mutation/goals.json; `npm run mutate --
- * nodes/Pay/fields/amount.ts` through one. It prints what no test noticed, and ends with an error
+ * `npx ts-node lab/mutation/mutate.ts` changes pure code in some thousand small ways, one at a time, and sees which of them
+ * a test notices. It goes through the files of lab/mutation/goals.json; with `nodes/Pay/fields/amount.ts`
+ * behind it, through that one. It prints what no test noticed, and ends with an error
  * where a file is below the floor, or all together below the total. Texts are left as they are: test/run/sentences.txt and the frozen
  * form hold them. So are whole functions, lists and objects, which would be emptied: the changes inside
  * mostly show the same.

@@ -9,14 +9,13 @@ import { middleware } from 'express-openapi-validator';
 import type { IDataObject } from 'n8n-workflow';
 import { parse, stringify } from 'yaml';
 import { startChild, temporaryFolder } from '../../dev/children';
+import { PROGRAMS } from '../../dev/versions';
 import { installTools, NODE_24 } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 import { forget, outputOf, runWorkflow } from '../../test/engine/engine';
 import { FULL_FORMS, KINDS, OPERATIONS } from '../../test/serviceOperations';
 import { listen, type Listening } from '../../test/listen';
 
-const PRISM = '@stoplight/prism-cli@5.16.0';
-const LINTERS = ['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'];
 const CONTRACT = join(__dirname, '..', '..', 'sandbox', 'openapi.yaml');
 const folder = temporaryFolder('contract');
 
@@ -54,7 +53,7 @@ let validator: Listening | undefined;
 
 /** Prism, which answers as the contract says and refuses what it does not. */
 async function startPrism(contract: string): Promise<string> {
-	const modules = await installTools('Prism', [PRISM]);
+	const modules = await installTools('Prism', [PROGRAMS.prism]);
 	const port = await freePort();
 	const bin = join(modules, '@stoplight', 'prism-cli', 'dist', 'index.js');
 	const args = ['mock', '--errors', '-h', '127.0.0.1', '-p', `${port}`, contract];
@@ -156,7 +155,7 @@ describe.each(['Prism', 'express-openapi-validator'] as const)(
 );
 
 test('Redocly and Spectral find nothing to say of the contract', async () => {
-	const modules = await installTools('linters of OpenAPI', LINTERS, { scripts: false });
+	const modules = await installTools('linters of OpenAPI', PROGRAMS.linters, { scripts: false });
 	const rules = join(folder, '.spectral.yaml');
 	writeFileSync(rules, 'extends: ["spectral:oas"]\n');
 	const run = promisify(execFile);

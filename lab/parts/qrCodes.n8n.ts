@@ -2,13 +2,12 @@ import { execFileSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { temporaryFolder } from '../../dev/children';
+import { PROGRAMS } from '../../dev/versions';
 import { installTools } from '../../dev/install';
 import { qrPng } from '../../nodes/Pay/qr/image';
 import { findQrSource } from '../../nodes/Pay/qr/code';
 import { brCode } from '../../sandbox/brCode';
 import { EXAMPLES } from '../../test/qr/schemes';
-
-const READERS = ['promptparse@1.6.0', 'pix-utils@2.8.2'];
 
 /** What is used of the two readers of EMV codes; they make such codes too. */
 interface PromptParse {
@@ -28,7 +27,9 @@ let pixUtils: PixUtils;
 const folder = temporaryFolder('qr');
 
 beforeAll(async () => {
-	const modules = await installTools('readers of EMV codes', READERS, { scripts: false });
+	const modules = await installTools('readers of EMV codes', PROGRAMS.qrReaders, {
+		scripts: false,
+	});
 	promptParse = require(join(modules, 'promptparse')) as PromptParse;
 	pixUtils = require(join(modules, 'pix-utils')) as PixUtils;
 });

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { endChild, startChild } from '../../dev/children';
+import { PROGRAMS } from '../../dev/versions';
 import { installN8n, installTools, NODE_24 } from '../../dev/install';
 import { bearerToken } from '../../nodes/Pay/account/token';
 import { readAccount } from '../../nodes/Pay/account/account';
@@ -74,7 +75,7 @@ let server: ChildProcess;
 let at: { issuer: string; service: string };
 
 beforeAll(async () => {
-	const modules = await installTools('oidc-provider', ['oidc-provider@9.13.3']);
+	const modules = await installTools('oidc-provider', [PROGRAMS.oidcProvider]);
 	const main = join(modules, 'oidc-provider', 'lib', 'index.js');
 	server = startChild(NODE_24, [join(__dirname, 'tokenServer.mjs'), main, SECRET], {
 		stdio: ['ignore', 'pipe', 'ignore'],

@@ -7,11 +7,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 import { endChild, runChild, startChild, temporaryFolder } from '../../dev/children';
+import { PROGRAMS } from '../../dev/versions';
 import { installTools, NODE_24 } from '../../dev/install';
 import { freePort, until } from '../../dev/n8n';
 import { listen, type Listening } from '../../test/listen';
 
-const VERDACCIO = 'verdaccio@6.10.4';
 /** One of its parts names node-fetch by a tag, which not every mirror of npm has. */
 const OVERRIDES = { 'node-fetch': '2.7.0' };
 
@@ -48,7 +48,7 @@ export class Registry {
 
 	static async start(): Promise<Registry> {
 		const host = npmsHost();
-		const modules = await installTools('verdaccio', [VERDACCIO], { overrides: OVERRIDES });
+		const modules = await installTools('verdaccio', [PROGRAMS.verdaccio], { overrides: OVERRIDES });
 		const bin = join(modules, 'verdaccio', 'bin', 'verdaccio');
 		const folder = temporaryFolder('registry');
 		const port = await freePort();
