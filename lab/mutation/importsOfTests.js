@@ -6,7 +6,8 @@
  */
 module.exports = {
 	extract: (code, path, extractAll) => {
-		const [, room] = /[\\/]test[\\/](\w+)[\\/]/.exec(path) ?? [];
+		// The tests of base/ stand at the top.
+		const [, room = 'base'] = /[\\/]test[\\/](\w+)[\\/]/.exec(path) ?? [];
 		const isTest = /[\\/]test[\\/]/.test(path);
 		const counts = (name) => {
 			if (!isTest) return name.startsWith('./');

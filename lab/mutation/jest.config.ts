@@ -10,7 +10,7 @@ const config: Config = {
 	rootDir: join(__dirname, '..', '..'),
 	testEnvironment: join(__dirname, 'untilOneFails.js'),
 	testMatch: [
-		'<rootDir>/test/{inputError,json,loopback,within}.test.ts',
+		'<rootDir>/test/{boundedMap,inputError,json,loopback,pause,within}.test.ts',
 		'<rootDir>/test/{account,fields,postback,qr,run,service}/**/*.test.ts',
 	],
 	testPathIgnorePatterns: [
