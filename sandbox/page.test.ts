@@ -54,7 +54,7 @@ describe('every request is listed with its response', () => {
 			headers: { Origin: 'https://other.example' },
 			status: 403,
 		},
-	])('$name', async ({ path, body, headers, status }) => {
+	])('$name is listed', async ({ path, body, headers, status }) => {
 		expect((await send(sandbox, path, body, headers)).status).toBe(status);
 		const { exchanges } = await stateOf(sandbox);
 		expect(exchanges).toMatchObject([{ method: 'POST', response: { status } }]);
@@ -194,7 +194,7 @@ describe('another web page in the same browser', () => {
 			headers: () => ({ Host: 'other-localhost' }),
 			status: 421,
 		},
-	])('$name: POST', async ({ headers, status }) => {
+	])('$name gets $status for its POST', async ({ headers, status }) => {
 		expect(await raw(sandbox.url + AIM, 'POST', headers())).toBe(status);
 		expect(sandbox.orderedRehearsal?.name).toBe(status === 202 ? 'reject-422' : undefined);
 	});

@@ -104,7 +104,7 @@ describe('a request that is rejected by itself leaves what was ordered to the ne
 			headers: {},
 			status: 422,
 		},
-	])('$name', async ({ path, body, headers, status }) => {
+	])('$name leaves it', async ({ path, body, headers, status }) => {
 		await click(sandbox, '/next/unavailable-503');
 		expect((await send(sandbox, path, body, headers)).status).toBe(status);
 		expect((await stateOf(sandbox)).orderedRehearsal).toBe('unavailable-503');

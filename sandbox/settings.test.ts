@@ -126,7 +126,7 @@ describe('what a sandbox sends is what a credential describes', () => {
 			described: { refundField: 'refund' },
 			states: ['paid', 'refunded'],
 		},
-	])('$what', async ({ options, described, states }) => {
+	])('the credential reads $what', async ({ options, described, states }) => {
 		expect(await reported(options, described, states.length)).toStrictEqual(states);
 	});
 

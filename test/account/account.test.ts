@@ -120,7 +120,7 @@ test.each<{ what: string; more: object; expected: object }>([
 		more: { clientAuthentication: 'body', clientId: 'shop:1' },
 		expected: { sendIn: 'body', clientId: 'shop:1' },
 	},
-])('client credentials: $what', ({ more, expected }) => {
+])('client credentials with $what are read as $expected', ({ more, expected }) => {
 	const { token } = readAccount({ ...CLIENT, ...more });
 	expect(token).toMatchObject({ clientCredentials: expected });
 });

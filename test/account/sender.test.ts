@@ -54,18 +54,18 @@ describe('a genuine signature is taken', () => {
 			header: `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`,
 		},
 		{ what: 'with a time beside it', header: `t=${SECONDS},v1=${mac('hex')}` },
-	])('$what', ({ header }) => {
+	])('it is taken $what', ({ header }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBeUndefined();
 	});
 
-	test('HMAC-SHA512', () => {
+	test('one of HMAC-SHA512 is taken', () => {
 		const credential = { ...SIGNED, signatureAlgorithm: 'sha512' };
 		const header = mac('base64', { algorithm: 'sha512' });
 		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
 		expect(faultOf(credential, { 'x-signature': mac('hex') })).toBeDefined();
 	});
 
-	test('a header that came twice', () => {
+	test('it is taken in a header that came twice', () => {
 		expect(faultOf(SIGNED, { 'x-signature': ['no', mac('hex')] })).toBeUndefined();
 	});
 
@@ -80,7 +80,7 @@ describe('a genuine signature is taken', () => {
 		{ what: 'ISO 8601', time: '2026-11-25T12:00:00Z' },
 		{ what: 'five minutes ago', time: String(NOW / 1000 - 300) },
 		{ what: 'in five minutes', time: String(NOW / 1000 + 300) },
-	])('with a time: $what', ({ time }) => {
+	])('it is taken with the time $what', ({ time }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBeUndefined();
 	});
@@ -120,7 +120,7 @@ describe('anything else is refused', () => {
 			headers: { 'x-signature': `${'a '.repeat(20)}${mac('hex')}` },
 			fault: NONE,
 		},
-	])('$what', ({ headers, fault }) => {
+	])('$what is refused: $fault', ({ headers, fault }) => {
 		expect(faultOf(SIGNED, headers)).toBe(fault);
 	});
 
@@ -130,7 +130,7 @@ describe('anything else is refused', () => {
 		{ what: 'a time of before', time: String(NOW / 1000 - 301), fault: OLD },
 		{ what: 'a time to come', time: String(NOW / 1000 + 301), fault: OLD },
 		{ what: 'no time at all', time: 'yesterday', fault: OLD },
-	])('$what', ({ time, fault }) => {
+	])('$what is refused: $fault', ({ time, fault }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBe(fault);
 	});
@@ -325,9 +325,12 @@ describe('a signature with a public key', () => {
 
 describe('while a secret is replaced, both count', () => {
 	const credential = { ...SIGNED, signatureSecret: `old one\r\n\n ${SECRET} \n` };
-	test.each([{ secret: 'old one' }, { secret: SECRET }])('$secret', ({ secret }) => {
-		expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeUndefined();
-	});
+	test.each([{ secret: 'old one' }, { secret: SECRET }])(
+		'a signature with "$secret" is taken',
+		({ secret }) => {
+			expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeUndefined();
+		},
+	);
 
 	test('and none that is a part of them', () => {
 		const secret = `old one\n${SECRET}`;
@@ -342,7 +345,7 @@ describe('a signature of another kind is called by its name', () => {
 		{ header: mac('base64', { algorithm: 'sha1' }), kind: 'HMAC-SHA1', length: 20 },
 		{ header: mac('hex', { algorithm: 'sha512' }), kind: 'HMAC-SHA512', length: 64 },
 		{ header: `v1=${rsa(RSA.privateKey)}`, kind: 'RSA', length: 256 },
-	])('$kind', ({ header, kind, length }) => {
+	])('one of $length bytes is called $kind', ({ header, kind, length }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBe(
 			`the header x-signature holds no signature of this body. It looks like ${kind}: ${length} bytes. ${KINDS}`,
 		);
@@ -397,7 +400,7 @@ describe('a template of what is signed', () => {
 			headers: { 'x-nonce': 'n' },
 			content: `${TEXT}|n`,
 		},
-	])('$what', ({ credential, headers, content }) => {
+	])('it holds $what', ({ credential, headers, content }) => {
 		const all = { ...headers, 'x-signature': `${headers['x-signature'] ?? ''}${signed(content)}` };
 		expect(faultOf(credential, all)).toBeUndefined();
 		const forged = { ...headers, 'x-signature': `${headers['x-signature'] ?? ''}${signed('x')}` };
@@ -492,7 +495,7 @@ describe('a secret in a header', () => {
 		{ sent: 'ab', fault: 'the header x-hook has another value' },
 		{ sent: 'old\nabc', fault: 'the header x-hook has another value' },
 		{ sent: ['wrong', 'abc'], fault: 'the header x-hook has another value' },
-	])('$sent: $fault', ({ sent, fault }) => {
+	])('where $sent is sent, the fault is $fault', ({ sent, fault }) => {
 		const rule = readSenderRule(HEADER)!;
 		expect(headerFault(rule, { 'x-hook': sent })).toBe(fault);
 		const request = { headers: {}, method: 'POST', path: '/' };

@@ -75,7 +75,7 @@ describe('a genuine notification is taken', () => {
 			what: 'whose other set is empty',
 			headers: { ...headersOf({ prefix: 'svix' }), 'webhook-signature': ' ' },
 		},
-	])('$what', ({ headers }) => {
+	])('one $what is taken', ({ headers }) => {
 		expect(faultOf(headers)).toBeUndefined();
 	});
 
@@ -93,7 +93,7 @@ describe('a genuine notification is taken', () => {
 			what: 'as the new one of two',
 			signatureSecret: `whsec_${OTHER_KEY.toString('base64')}\r\n${SECRET}`,
 		},
-	])('with the secret $what', ({ signatureSecret }) => {
+	])('one is taken with the secret $what', ({ signatureSecret }) => {
 		expect(faultOf(GENUINE, { credential: { ...STANDARD, signatureSecret } })).toBeUndefined();
 	});
 
@@ -208,11 +208,11 @@ describe('anything else is refused', () => {
 			headers: { ...GENUINE, 'webhook-signature': `${'v1,a '.repeat(20)}${SIGNATURE}` },
 			fault: NONE,
 		},
-	])('$what', ({ headers, body, fault }) => {
+	])('$what is refused: $fault', ({ headers, body, fault }) => {
 		expect(faultOf(headers, { body })).toBe(fault);
 	});
 
-	test('the signature of no body', () => {
+	test('the signature of no body is refused', () => {
 		expect(faultOf(headersOf({ body: '' }), { body: '' })).toBe(
 			'there is no body that could be signed',
 		);
@@ -288,7 +288,7 @@ describe('where its headers come and something else is set, the log says so', ()
 			headers: headersOf({ prefix: 'svix' }),
 			fault: 'the header x-token is missing',
 		},
-	])('$what', ({ credential, headers, fault }) => {
+	])('it says so where $what is set', ({ credential, headers, fault }) => {
 		expect(faultOf({ ...headers }, { credential })).toBe(fault + HINT);
 	});
 });

@@ -302,7 +302,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		},
 		{ what: 'a batch of none', wrong: parameter({ options: batches(0) }), field: 'batchSize' },
 		{ what: 'a decimal comma', wrong: parameter({ amount: '10,50' }), field: 'amount' },
-	])('$what', async ({ wrong, field }) => {
+	])('$what ends the run before a payment is sent', async ({ wrong, field }) => {
 		const items = itemsFor(...ids(3));
 		const { credential, parameters } = wrong();
 		const more = { credential: { baseUrl: service.url, ...credential }, parameters };

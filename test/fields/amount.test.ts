@@ -146,7 +146,7 @@ describe('an amount with a decimal comma', () => {
 		[10.5, 10.5],
 		[1.234, 1.234],
 		[1000, 1000],
-	])('%p is %p', (value, amount) => {
+	])('%p is read as %p', (value, amount) => {
 		expect(read(value)).toBe(amount);
 	});
 

@@ -253,7 +253,7 @@ describe('an expression that gives nothing is refused', () => {
 		{ name: 'nothing that was typed as nothing', typed: null, value: undefined, path: 'a' },
 		{ name: 'a text that is no expression', typed: 'a', value: undefined, path: 'a' },
 		{ name: 'a number that was typed', typed: 7, value: undefined, path: 'a' },
-	])('not $name', ({ typed, value, path }) => {
+	])('$name is not', ({ typed, value, path }) => {
 		expect(refused(typed, value, path)).toBeUndefined();
 	});
 

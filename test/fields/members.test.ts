@@ -93,7 +93,7 @@ describe('the members of a body that the form does not set', () => {
 		{ added: { tags: ['a', { key: 'b' }], none: [] }, at: ['tags[]', 'tags[].key', 'none'] },
 		{ added: { 'creditParty.taxId': 1 }, at: ['"creditParty.taxId"'] },
 		{ added: { other: { 'a.b': 1, 'c[]': 2 } }, at: ['other."a.b"', 'other."c[]"'] },
-	])('$at', ({ added, at }) => {
+	])('are named as $at', ({ added, at }) => {
 		expect(found({ ...BODIES.payment, ...added })).toStrictEqual(at);
 	});
 

@@ -17,7 +17,7 @@ test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; exp
 	{ what: 'no time-out', read: readTimeout, value: undefined, expected: 60_000 },
 	{ what: 'the shortest time-out', read: readTimeout, value: 1, expected: 1 },
 	{ what: 'the longest time-out', read: readTimeout, value: HOUR, expected: HOUR },
-])('$what', ({ read, value, expected }) => {
+])('$what is read as $expected', ({ read, value, expected }) => {
 	expect(read(value)).toBe(expected);
 });
 

@@ -163,7 +163,7 @@ describe('an External ID that an agent may not use for what goes out once', () =
 		['={{ $now.toMillis() }}', '$now'],
 		['={{ Math.random() }}', 'random('],
 		['={{ $tool.parameters.id }}', '$tool'],
-	])('%s', (typed, part) => {
+	])('%s is none, because of %s', (typed, part) => {
 		const refusal = refusalOf(() => refuseInventedId(typed, WORDS));
 		expect(refusal?.message).toBe(
 			`External ID (external_id) holds ${part}, so an AI agent that is asked twice for one refund would have it refunded twice`,
@@ -177,7 +177,7 @@ describe('an External ID that an agent may not use for what goes out once', () =
 		'$fromAI as plain text',
 		'invoice-7',
 		undefined,
-	])('%p is none', (typed) => {
+	])('%p may be used', (typed) => {
 		expect(() => refuseInventedId(typed, WORDS)).not.toThrow();
 	});
 });
@@ -199,7 +199,7 @@ describe('a hint where an identifier changes with each try', () => {
 		{ typed: '=payout-{{ $execution?.id }}', part: '$execution?.id' },
 		{ typed: '={{ Date() }}', part: 'Date(' },
 		{ typed: '={{ crypto.randomUUID() }}', part: 'randomUUID(' },
-	])('$typed', ({ typed, part }) => {
+	])('comes for $typed', ({ typed, part }) => {
 		const hint = changingIdHint(typed, WORDS);
 		expect(hint).toBe(
 			`The External ID holds ${part}, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
@@ -223,7 +223,7 @@ describe('a hint where an identifier changes with each try', () => {
 		'={{ $execution.resumeUrl }}',
 		undefined,
 		7,
-	])('none for %p', (typed) => {
+	])('does not come for %p', (typed) => {
 		expect(changingIdHint(typed, WORDS)).toBeUndefined();
 	});
 });

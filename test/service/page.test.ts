@@ -139,7 +139,7 @@ test.each<{ name: string; body: string; title: string | undefined }>([
 	{ name: 'behind a first line without end', body: '<?xml <html', title: undefined },
 	{ name: 'behind a word', body: `OK ${PAGE}`, title: undefined },
 	{ name: 'of another element', body: '<bodywork>', title: undefined },
-])('a page $name', ({ body, title }) => {
+])('a page $name has the title $title', ({ body, title }) => {
 	const expected = title === undefined ? undefined : { title };
 	expect(webPageIn(body, 'text/plain')).toStrictEqual(expected);
 });
