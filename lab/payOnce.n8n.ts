@@ -73,67 +73,64 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		const comma = randomUUID();
 		const tooLong = randomUUID();
 		const nobody = randomUUID();
+		/** The lines of one call, each with what is to become of it. */
+		const LINES: Array<[line: Parameters<typeof payOnce.pay>[0][number], outcome: string]> = [
+			[line(good), 'accepted'],
+			[line('nul-\u0000'), 'notSent'],
+			[line(rejected), 'rejected'],
+			[line('caf\u00e9-1\u200b'), 'notSent'],
+			[line(lost), 'unknown'],
+			[line(comma, '12,00'), 'notSent'],
+			[line(tooLong, 0.1 + 0.2), 'notSent'],
+			[line(''), 'notSent'],
+			[line(` ${spaced} `, 7), 'accepted'],
+			[{ external_id: nobody, amount: '10.50', key: '' }, 'notSent'],
+			[line(good), 'duplicate'],
+			[line(4711.5), 'notSent'],
+			[{ ...line(good), amount: '10.51' }, 'duplicate'],
+			[{ ...line(good), key: 'other@example.com' }, 'duplicate'],
+		];
 		let answers: Answer[];
+		/** The answers to the lines of an External ID, in their order. */
+		const answersTo = (external_id: string) =>
+			answers.filter((_, index) => LINES[index]![0].external_id === external_id);
 		beforeAll(async () => {
 			sandbox.faultFor = ({ body }) => {
 				if (body.includes(rejected)) return { kind: 'status', status: 422 };
 				if (body.includes(lost)) return { kind: 'reset-after-body' };
 				return undefined;
 			};
-			answers = await payOnce.pay([
-				line(good),
-				line('nul-\u0000'),
-				line(rejected),
-				line('caf\u00e9-1\u200b'),
-				line(lost),
-				line(comma, '12,00'),
-				line(tooLong, 0.1 + 0.2),
-				line(''),
-				line(` ${spaced} `, 7),
-				{ external_id: nobody, amount: '10.50', key: '' },
-				line(good),
-				line(4711.5),
-				{ ...line(good), amount: '10.51' },
-				{ ...line(good), key: 'other@example.com' },
-			]);
+			answers = await payOnce.pay(LINES.map(([each]) => each));
 			sandbox.faultFor = undefined;
 		});
 
 		test('gives one item for each line, in their order, as a Pay node does', () => {
-			expect(answers.map(outcomeOf)).toStrictEqual([
-				'accepted',
-				'notSent',
-				'rejected',
-				'notSent',
-				'unknown',
-				'notSent',
-				'notSent',
-				'notSent',
-				'accepted',
-				'notSent',
-				'duplicate',
-				'notSent',
-				'duplicate',
-				'duplicate',
-			]);
-			expect(answers[0]).toMatchObject({ external_id: good, kind: 'payment', amount: 10.5 });
-			expect(answers[8]).toMatchObject({ external_id: spaced });
+			expect(answers.map(outcomeOf)).toStrictEqual(LINES.map(([, outcome]) => outcome));
+			const [paid] = answersTo(good);
+			expect(paid).toMatchObject({ external_id: good, kind: 'payment', amount: 10.5 });
+			expect(answersTo(` ${spaced} `)).toMatchObject([{ external_id: spaced }]);
 		});
 
 		test('says why of each that was not paid', () => {
-			const why = answers.map(({ error }) => error?.message ?? '');
-			expect(why[2]).toContain(`The service rejected payment "${rejected}" (HTTP 422)`);
-			expect(why[4]).toContain(`It is not known whether payment "${lost}" was made`);
-			expect(why[5]).toBe(`Nothing was sent for payment "${comma}": it could not be claimed`);
-			expect(answers[5]!.error!.description).toContain('a number with a point, such as 10.50?');
-			expect(why[10]).toMatch(/: execution \d+ has it: no outcome yet$/);
+			const whyNot = (external_id: string) => answersTo(external_id).at(-1)!.error!;
+			expect(whyNot(rejected).message).toContain(
+				`The service rejected payment "${rejected}" (HTTP 422)`,
+			);
+			expect(whyNot(lost).message).toContain(`It is not known whether payment "${lost}" was made`);
+			expect(whyNot(comma).message).toBe(
+				`Nothing was sent for payment "${comma}": it could not be claimed`,
+			);
+			expect(whyNot(comma).description).toContain('a number with a point, such as 10.50?');
+			const [, again] = answersTo(good);
+			expect(again!.error!.message).toMatch(/: execution \d+ has it: no outcome yet$/);
 		});
 
 		test('of a line with another amount or recipient it says both', () => {
-			expect(answers[12]!.error!.message).toMatch(
+			const [, , otherAmount, otherRecipient] = answersTo(good);
+			expect(otherAmount!.error!.message).toMatch(
 				/\. The row says 10\.50 to someone@example\.com, this line 10\.51 to someone@example\.com$/,
 			);
-			expect(answers[13]!.error!.message).toMatch(
+			expect(otherRecipient!.error!.message).toMatch(
 				/\. The row says 10\.50 to someone@example\.com, this line 10\.50 to other@example\.com$/,
 			);
 		});

@@ -411,7 +411,11 @@ export const ids = (count: number) =>
 	Array.from({ length: count }, (_, index) => `${index}-${randomUUID()}`);
 export const batches = (batchSize: number) => ({ batching: { batch: { batchSize } } });
 
-/** Runs a Pay node that makes a payment of each item at the sandbox, but for what is said otherwise. */
+/**
+ * Runs a Pay node that makes a payment of each item at the sandbox, but for what is said otherwise. It takes a third of a
+ * second, in which it only waits: the duplicate check looks again after a pause (CONTRIBUTING.md), and a pause that tests
+ * shorten would not be the one that money has.
+ */
 export async function pay(
 	items: IDataObject[],
 	{ parameters, credential, ...more }: Partial<RunOptions> = {},
