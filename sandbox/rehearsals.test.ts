@@ -35,15 +35,11 @@ async function seen(external_id: string, amount: number): Promise<number | 'noth
 const EFFECTS: Array<[name: string, status: number | 'nothing', made: boolean]> = [
 	['reject-422', 422, false],
 	['token-401', 401, false],
-	['address-403', 403, false],
 	['says-no', 200, false],
 	['unavailable-503', 503, false],
 	['no-response', 'nothing', true],
 	['cut-off', 'nothing', true],
-	['redirect', 307, false],
-	['slow', 201, true],
 	['other-code', 201, true],
-	['other-echo', 201, true],
 ];
 
 test.each(EFFECTS)(
@@ -136,18 +132,16 @@ test.each([
 	expect(new Set(receiver.came).size).toBe(1);
 });
 
-test('the amount 1.04 reports late and 1.06 never, where a usual payment is reported at once', async () => {
-	const slow = await Sandbox.start({ amountsAct: true, settlePaymentsAfter: 20 });
-	for (const amount of [1.04, 1.06, 7]) {
+test('the amount 1.06 is never reported, where a usual payment is reported at once', async () => {
+	const service = await Sandbox.start({ amountsAct: true, settlePaymentsAfter: 20 });
+	for (const amount of [1.06, 7]) {
 		const body = { amount, external_id: `${amount}`, postbackUrl: receiver.url };
-		await send(slow, '/v2/pay/payment', body);
+		await send(service, '/v2/pay/payment', body);
 	}
 	await receiver.count(1);
 	const amounts = receiver.came.map((text) => (JSON.parse(text) as { amount: number }).amount);
 	expect(amounts).toStrictEqual([7]);
-	const late = SEQUELS.find(({ amount }) => amount === 1.04);
-	expect(late?.ending.reported).toStrictEqual({ afterMs: 15_000 });
-	await slow.close();
+	await service.close();
 });
 
 test('amounts mean nothing unless that is asked for', async () => {
