@@ -1,7 +1,7 @@
 const { mkdir, readFile, readdir, rm, writeFile } = require('node:fs/promises');
 const { basename, dirname, relative, resolve } = require('node:path');
 const esbuild = require('esbuild');
-const { src, dest, series, parallel, watch } = require('gulp');
+const { src, dest, series, parallel } = require('gulp');
 const { transpileModule } = require('typescript');
 const { name: packageName, version: packageVersion, n8n } = require('./package.json');
 
@@ -172,7 +172,4 @@ function assets() {
 	}).pipe(dest('dist'));
 }
 
-const build = series(clean, parallel(bundle, assets));
-
-exports.build = build;
-exports.watch = () => watch(['nodes/**', 'credentials/**'], { ignoreInitial: false }, build);
+exports.build = series(clean, parallel(bundle, assets));

@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 const config: Config = {
-	testMatch: ['<rootDir>/test/**/*.test.ts'],
+	testMatch: ['<rootDir>/{test,sandbox,examples}/**/*.test.ts'],
 	// They compare times, which whatever runs beside them disturbs: at night, alone.
 	testPathIgnorePatterns: process.env.PAY_TIER === 'nightly' ? [] : ['/growth\\.test\\.ts$'],
 	moduleNameMapper: { '^fast-check$': '<rootDir>/test/fastCheck.js' },

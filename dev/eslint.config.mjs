@@ -1,5 +1,6 @@
 // What n8n's own command line lints a community package with, without that command line (700 MB, which
-// `npx ts-node dev/strict.ts` installs). Its own two lines are in eslint.config.mjs.
+// `npx ts-node dev/strict.ts` installs). Its own two lines are in eslint.config.mjs; .vscode leads an editor here.
+import { fileURLToPath } from 'node:url';
 import js from '@eslint/js';
 import { n8nCommunityNodesPlugin } from '@n8n/eslint-plugin-community-nodes';
 import { defineConfig } from 'eslint/config';
@@ -9,9 +10,35 @@ import ts from 'typescript-eslint';
 const community = n8nCommunityNodesPlugin.configs.recommended;
 
 export default defineConfig(
+	{ ignores: ['dist', 'dev/n8n1', 'dev/n8n2', '**/*.js', '**/*.mjs'] },
+	{
+		// A promise that nobody waits for lets a test pass before it has failed.
+		files: ['{test,sandbox,examples,lab,dev}/**/*.ts'],
+		plugins: { '@typescript-eslint': ts.plugin },
+		languageOptions: {
+			parser: ts.parser,
+			parserOptions: {
+				projectService: true,
+				tsconfigRootDir: fileURLToPath(new URL('..', import.meta.url)),
+			},
+		},
+		rules: {
+			'@typescript-eslint/no-floating-promises': 'error',
+			'@typescript-eslint/no-misused-promises': ['error', { checksVoidReturn: false }],
+			'no-restricted-syntax': [
+				'error',
+				{
+					selector:
+						':matches(MemberExpression[property.name="only"], CallExpression[callee.name=/^[fx](it|test|describe)$/])',
+					message: 'A test that stands alone, or is left out, goes in by mistake.',
+				},
+			],
+		},
+		linterOptions: { reportUnusedDisableDirectives: 'off' },
+	},
 	{ plugins: { 'n8n-nodes-base': nodesBase } },
 	{
-		files: ['**/*.ts'],
+		files: ['nodes/**/*.ts', 'credentials/**/*.ts'],
 		extends: [js.configs.recommended, ts.configs.recommended, community],
 		rules: {
 			'prefer-spread': 'off',

@@ -12,6 +12,7 @@ import {
 	NODES,
 	type NpmVersion,
 	type NodeMajor,
+	PROGRAMS,
 } from './versions';
 
 export type { N8nVersion } from './versions';
@@ -20,7 +21,7 @@ const ROOT = join(__dirname, '..');
 const CACHE = join(ROOT, '.cache');
 const TOOLS = join(CACHE, 'tools');
 /** n8n 2 needs Node 24, which npm can bring beside the Node that runs this. */
-const TOOL_PACKAGES = [`node@${NODES[24]}`, 'pnpm@10.34.9'];
+const TOOL_PACKAGES = [`node@${NODES[24]}`, PROGRAMS.pnpm];
 
 export const NODE_24 = join(TOOLS, 'node_modules', '.bin', 'node');
 
@@ -95,8 +96,7 @@ export async function installTools(
  */
 export async function installStryker(): Promise<string> {
 	const folder = join(CACHE, 'mutation', 'stryker');
-	const packages = ['core', 'jest-runner'].map((name) => `@stryker-mutator/${name}@9.6.1`);
-	return join(await installTools('Stryker', packages, { folder }), '@stryker-mutator');
+	return join(await installTools('Stryker', PROGRAMS.stryker, { folder }), '@stryker-mutator');
 }
 
 /** The Node of a major version, beside the one that runs this. */

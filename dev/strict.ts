@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { startChild } from './children';
 import { discard, installTools } from './install';
+import { PROGRAMS } from './versions';
 
 /*
  * `npx ts-node dev/strict.ts`: n8n's own linter (n8n-node lint) over the sources of what is published. In strict
@@ -10,11 +11,10 @@ import { discard, installTools } from './install';
  * gets a copy without the tests and the programs of dev/, for which n8n's rules are not made.
  */
 
-const NODE_CLI = '@n8n/node-cli@0.48.3';
 const PUBLISHED = ['nodes', 'credentials', 'index.js', 'package.json', 'tsconfig.json'];
 
 async function main() {
-	const modules = await installTools('node-cli', [NODE_CLI], { scripts: false });
+	const modules = await installTools('node-cli', [PROGRAMS.nodeCli], { scripts: false });
 	// Below both folders of modules: it finds the linter's, and the libraries that are bundled.
 	const folder = join(modules, '..', 'published');
 	discard(folder);

@@ -14,6 +14,18 @@ export type N8nVersion = NpmVersion | ImageVersion;
 export const NODES = { 20: '20.20.2', 22: '22.23.3', 24: '24.21.0' };
 export type NodeMajor = keyof typeof NODES;
 
+/** Programs that are installed beside the package when something asks for them. Dependabot does not see this file. */
+export const PROGRAMS = {
+	pnpm: 'pnpm@10.34.9',
+	nodeCli: '@n8n/node-cli@0.48.3',
+	stryker: ['@stryker-mutator/core@9.6.1', '@stryker-mutator/jest-runner@9.6.1'],
+	prism: '@stoplight/prism-cli@5.16.0',
+	linters: ['@redocly/cli@2.77.0', '@stoplight/spectral-cli@6.16.3'],
+	qrReaders: ['promptparse@1.6.0', 'pix-utils@2.8.2'],
+	oidcProvider: 'oidc-provider@9.13.3',
+	verdaccio: 'verdaccio@6.10.4',
+};
+
 /** The langchain packages of this day no longer load beside the zod that these versions name. */
 const NEWER_ZOD = { zod: '3.25.76' };
 

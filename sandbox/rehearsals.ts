@@ -39,9 +39,6 @@ function notCarriedOut(status: number, message: string): Effect {
 	};
 }
 
-/** How long the slow response takes, in milliseconds. */
-const SLOW = 3000;
-
 /** Ways to respond badly. Which of them the real service has is not documented. */
 export const REHEARSALS: readonly Rehearsal[] = [
 	{
@@ -57,14 +54,6 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		description: 'Responds with 401, as to a wrong access token. Nothing is made.',
 		amount: 4.01,
 		effect: notCarriedOut(401, 'The access token was rejected, as ordered'),
-	},
-	{
-		name: 'address-403',
-		label: 'Address rejected (403)',
-		description:
-			'Responds with 403, as a service with a list of allowed addresses does. Nothing is made.',
-		amount: 4.03,
-		effect: notCarriedOut(403, 'This address is not on the list, as ordered'),
 	},
 	{
 		name: 'says-no',
@@ -102,29 +91,6 @@ export const REHEARSALS: readonly Rehearsal[] = [
 		effect: { kind: 'carriedOut', fault: { kind: 'hang-up' } },
 	},
 	{
-		name: 'redirect',
-		label: 'Redirect (307)',
-		description:
-			'Responds with 307 to another path. Nothing is made; whoever follows shows up below.',
-		amount: 3.07,
-		effect: {
-			kind: 'notCarriedOut',
-			fault: {
-				kind: 'status',
-				status: 307,
-				body: '{"message":"Moved, as ordered"}',
-				location: '/redirected',
-			},
-		},
-	},
-	{
-		name: 'slow',
-		label: `Slow (${SLOW / 1000} s)`,
-		description: `Carries the request out and responds after ${SLOW / 1000} seconds.`,
-		amount: 9.05,
-		effect: { kind: 'carriedOut', fault: { kind: 'delay', ms: SLOW } },
-	},
-	{
 		name: 'other-code',
 		label: 'Code of another amount',
 		description:
@@ -136,20 +102,6 @@ export const REHEARSALS: readonly Rehearsal[] = [
 				const { id, amount, qrCode } = body;
 				if (qrCode === undefined || amount === undefined) return;
 				body.qrCode = brCode(id, amount / 100);
-			},
-		},
-	},
-	{
-		name: 'other-echo',
-		label: 'Another amount and ID',
-		description:
-			'Carries the request out; the response has a hundred times the amount and another ID.',
-		amount: 9.07,
-		effect: {
-			kind: 'misreported',
-			falsify: (body) => {
-				if (body.amount !== undefined) body.amount *= 100;
-				body.external_id = 'another';
 			},
 		},
 	},
@@ -191,11 +143,6 @@ export const SEQUELS: readonly Sequel[] = [
 		amount: 1.03,
 		description: 'Is paid; reported twice at once.',
 		ending: { reported: { afterMs: 1000 }, status: 'paid', times: 2 },
-	},
-	{
-		amount: 1.04,
-		description: 'Is paid; reported after 15 seconds.',
-		ending: { reported: { afterMs: 15_000 }, status: 'paid', times: 1 },
 	},
 	{
 		amount: 1.05,

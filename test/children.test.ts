@@ -35,7 +35,7 @@ describe('a child, its child and a temporary folder are gone after', () => {
 		{ name: 'an uncaught error', then: 'throw new Error()', signal: undefined },
 		{ name: 'SIGINT', then: stays, signal: 'SIGINT' },
 		{ name: 'SIGKILL', then: stays, signal: 'SIGKILL' },
-	] as const)('$name', async ({ then, signal }) => {
+	] as const)('they are gone after $name', async ({ then, signal }) => {
 		const TMPDIR = mkdtempSync(join(tmpdir(), 'pay-children-'));
 		const parent = spawn(process.execPath, ['-r', 'ts-node/register', '-e', script(then)], {
 			cwd: ROOT,

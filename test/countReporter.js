@@ -1,4 +1,7 @@
 const { readFileSync } = require('node:fs');
+const { join, relative } = require('node:path');
+
+const ROOT = join(__dirname, '..');
 
 /** Processor time of a process that runs, without that of its children, in seconds (Linux). */
 function processorTimeOf(pid) {
@@ -39,7 +42,7 @@ module.exports = class CountReporter {
 			if (status === 'pending' || status === 'todo') this.skipped.push(fullName);
 		}
 		const seconds = perfStats.runtime / 1000;
-		const name = path.slice(path.lastIndexOf('/test/') + '/test/'.length);
+		const name = relative(ROOT, path).replace(/^test\//, '');
 		const ofN8n = this.shared && processorTimeOf(this.shared) - this.before;
 		this.files.push({ name, seconds, ofN8n });
 	}

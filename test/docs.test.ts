@@ -28,7 +28,7 @@ const ROOT = join(__dirname, '..');
 const filesIn = (folder: string) => readdirSync(join(ROOT, folder));
 
 const DOCUMENTS = filesIn('.').filter((file) => file.endsWith('.md'));
-DOCUMENTS.push('sandbox/contract.md');
+DOCUMENTS.push('sandbox/contract.md', 'lab/README.md');
 /** Each tells of one folder, for those who change it. */
 const ROOMS = [
 	'nodes/Pay/README.md',
@@ -249,7 +249,8 @@ describe('docs/safety.md', () => {
 		expect(files.length).toBeGreaterThan(0);
 		for (const file of files) {
 			expect(file).toMatch(/\.(test|n8n)\.ts$/);
-			expect(read(`test/${file}`)).toMatch(/\btest(\.each)?\(/);
+			const path = file.startsWith('lab/') ? file : `test/${file}`;
+			expect(read(path)).toMatch(/\btest(\.each)?\(/);
 		}
 	});
 
@@ -269,7 +270,7 @@ test.each([
 	['docs/outcomes.md', '## Retries: the ledger'],
 	['docs/network.md', '## A proxy that repeats'],
 ])('%s, "%s" names the test that holds it', (path, heading) => {
-	const files = allIn(sectionOf(path, heading), /`(test\/[^`]+\.ts)`/g);
+	const files = allIn(sectionOf(path, heading), /`((?:test|lab)\/[^`]+\.ts)`/g);
 	expect(files.length).toBeGreaterThan(0);
 	for (const file of files) expect(read(file)).toMatch(/\btest(\.each)?\(/);
 });
@@ -294,9 +295,9 @@ describe('README', () => {
 		}
 	});
 
-	test('leads to every page, by itself or by its index docs/README.md', () => {
+	test('leads to every page, by itself, by its index docs/README.md or by CONTRIBUTING', () => {
 		const targets: string[] = [];
-		for (const path of ['README.md', 'docs/README.md']) {
+		for (const path of ['README.md', 'docs/README.md', 'CONTRIBUTING.md']) {
 			for (const { target } of linksOf(path))
 				targets.push(join(dirname(path), target.split('#')[0]!));
 		}

@@ -11,9 +11,9 @@ const LONGEST = [
 	'n8n/examples/payouts',
 	'n8n/waits',
 	'n8n/hostile',
-	'n8n/examples/payOnce',
+	'lab/payOnce',
 	'n8n/triggers',
-	'parts/postbacks',
+	'lab/parts/postbacks',
 	'n8n/examples/practice',
 	// Without one, seconds.
 	'simulation/simulation',
@@ -21,7 +21,9 @@ const LONGEST = [
 	'wire/wire',
 	'engine/',
 	'children',
-	'memory/RunRecords',
+	'run/acceptedMarks',
+	'golden/',
+	'run/records',
 	'package',
 	'postback/requests',
 	'postback/postback',
@@ -32,7 +34,9 @@ const LONGEST = [
 module.exports = class LongestFirst {
 	sort(tests) {
 		const rank = ({ path }) => {
-			const found = LONGEST.findIndex((name) => path.includes(`/test/${name}`));
+			const found = LONGEST.findIndex(
+				(name) => path.includes(`/test/${name}`) || path.includes(`/${name}`),
+			);
 			return found === -1 ? LONGEST.length : found;
 		};
 		return [...tests].sort((a, b) => rank(a) - rank(b) || a.path.localeCompare(b.path));

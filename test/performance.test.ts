@@ -1,7 +1,7 @@
-import { textOf, type Figures } from '../dev/bench/figures';
+import { textOf, type Figures } from '../lab/bench/figures';
 import { read } from './markdown';
 
-test('bench.json is as dev/bench.ts writes it', () => {
+test('bench.json is as lab/bench/bench.ts writes it', () => {
 	const text = read('docs/bench.json');
 	expect(textOf(JSON.parse(text) as Figures)).toBe(text);
 });

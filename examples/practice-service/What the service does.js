@@ -35,7 +35,6 @@ function notCarriedOut(status, message) {
 		fault: { kind: 'status', status, body: JSON.stringify({ message }) },
 	};
 }
-var SLOW = 3e3;
 var REHEARSALS = [
 	{
 		name: 'reject-422',
@@ -50,14 +49,6 @@ var REHEARSALS = [
 		description: 'Responds with 401, as to a wrong access token. Nothing is made.',
 		amount: 4.01,
 		effect: notCarriedOut(401, 'The access token was rejected, as ordered'),
-	},
-	{
-		name: 'address-403',
-		label: 'Address rejected (403)',
-		description:
-			'Responds with 403, as a service with a list of allowed addresses does. Nothing is made.',
-		amount: 4.03,
-		effect: notCarriedOut(403, 'This address is not on the list, as ordered'),
 	},
 	{
 		name: 'says-no',
@@ -95,29 +86,6 @@ var REHEARSALS = [
 		effect: { kind: 'carriedOut', fault: { kind: 'hang-up' } },
 	},
 	{
-		name: 'redirect',
-		label: 'Redirect (307)',
-		description:
-			'Responds with 307 to another path. Nothing is made; whoever follows shows up below.',
-		amount: 3.07,
-		effect: {
-			kind: 'notCarriedOut',
-			fault: {
-				kind: 'status',
-				status: 307,
-				body: '{"message":"Moved, as ordered"}',
-				location: '/redirected',
-			},
-		},
-	},
-	{
-		name: 'slow',
-		label: `Slow (${SLOW / 1e3} s)`,
-		description: `Carries the request out and responds after ${SLOW / 1e3} seconds.`,
-		amount: 9.05,
-		effect: { kind: 'carriedOut', fault: { kind: 'delay', ms: SLOW } },
-	},
-	{
 		name: 'other-code',
 		label: 'Code of another amount',
 		description:
@@ -129,20 +97,6 @@ var REHEARSALS = [
 				const { id, amount, qrCode } = body;
 				if (qrCode === void 0 || amount === void 0) return;
 				body.qrCode = brCode(id, amount / 100);
-			},
-		},
-	},
-	{
-		name: 'other-echo',
-		label: 'Another amount and ID',
-		description:
-			'Carries the request out; the response has a hundred times the amount and another ID.',
-		amount: 9.07,
-		effect: {
-			kind: 'misreported',
-			falsify: (body) => {
-				if (body.amount !== void 0) body.amount *= 100;
-				body.external_id = 'another';
 			},
 		},
 	},
@@ -162,11 +116,6 @@ var SEQUELS = [
 		amount: 1.03,
 		description: 'Is paid; reported twice at once.',
 		ending: { reported: { afterMs: 1e3 }, status: 'paid', times: 2 },
-	},
-	{
-		amount: 1.04,
-		description: 'Is paid; reported after 15 seconds.',
-		ending: { reported: { afterMs: 15e3 }, status: 'paid', times: 1 },
 	},
 	{
 		amount: 1.05,

@@ -309,7 +309,7 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		change: { baseUrl: '$SANDBOX' },
 		expected: 'Error: The address does not speak https. Is it http://…?',
 	},
-])('entered is $what', async ({ change, expected }) => {
+])('where $what is entered, the test says what is wrong', async ({ change, expected }) => {
 	const entered = { ...client, ...change } as { baseUrl: string };
 	const baseUrl = entered.baseUrl.replace('$SANDBOX', sandbox.url.replace('http:', 'https:'));
 	expect(await verdict({ ...entered, baseUrl })).toBe(expected);

@@ -171,41 +171,24 @@ test.each<{ what: string; fields: object; field: string }>([
 		field: 'statusField',
 	},
 	{ what: 'a list whose name goes on', fields: { ...STATUS, idField: 'a[]b.c' }, field: 'idField' },
-])('$what is refused, and the field named', ({ fields, field }) => {
-	expect(refusalOf(() => described(fields))?.field).toBe(field);
-});
-
-test.each<{ what: string; fields: object; message: string; advice: string }>([
 	{
 		what: 'a switch that is neither on nor off',
 		fields: { describeService: 'on' },
-		message:
-			'The switch Describe the Service of the Pay API credential must be true or false, but is text',
-		advice: 'Turn it on or off. An expression in it must give true or false.',
+		field: 'describeService',
 	},
 	{
 		what: 'a word of two meanings',
 		fields: { ...STATUS, paidValues: 'Done', failedValues: 'done' },
-		message:
-			'The Failed Values of the Pay API credential have "Done", and the Paid Values have it too',
-		advice: 'Remove it from one of them: upper and lower case do not count.',
+		field: 'failedValues',
 	},
 	{
 		what: 'anything as a rejection',
 		fields: { ...RESULT, rejectedValues: '*' },
-		message:
-			'The Rejected Values of the Pay API credential cannot have *, which means anything that is not empty',
-		advice: 'Enter the words of the service, one a line.',
+		field: 'rejectedValues',
 	},
-	{
-		what: 'an amount without a status',
-		fields: { amountField: 'a' },
-		message: 'The Amount Field of the Pay API credential cannot stand without a Status Field',
-		advice:
-			'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
-	},
-])('of $what is said', ({ fields, message, advice }) => {
-	expect(refusalOf(() => described(fields))).toMatchObject({ message, advice });
+	{ what: 'an amount without a status', fields: { amountField: 'a' }, field: 'amountField' },
+])('$what is refused, and the field named', ({ fields, field }) => {
+	expect(refusalOf(() => described(fields))?.field).toBe(field);
 });
 
 test.each([undefined, '*', '', ' * \n*'])('Refunded Values %j are whatever is there', (words) => {
@@ -243,34 +226,22 @@ describe('Required Values', () => {
 		expect(refused(`${path} = true`, fields)).toBeUndefined();
 	});
 
-	const FORM =
-		'Enter one path = value a line, for example success = true. Nothing else is compared.';
-	test.each<{ line: string; advice: string }>([
-		{ line: 'success', advice: FORM },
-		{ line: 'success: true', advice: FORM },
-		{ line: 'success == true', advice: FORM },
-		{ line: 'success === true', advice: FORM },
-		{ line: 'success != false', advice: FORM },
-		{ line: 'amount > 5', advice: FORM },
-		{ line: 'amount >= 5', advice: FORM },
-		{ line: 'amount <= 5', advice: FORM },
-		{ line: 'success => true', advice: FORM },
-		{
-			line: 'success =',
-			advice: 'Enter the value behind =, or * where any will do that is not empty.',
-		},
-		{ line: 'status = paid, done', advice: 'Enter one value behind =, without a comma.' },
-		{ line: 'success = "true"', advice: 'Enter the value without quotes.' },
-		{
-			line: '.success = true',
-			advice: 'Enter one path a line, with dots between the levels, for example data.status.',
-		},
-	])('cannot have $line', ({ line, advice }) => {
-		expect(refused(`live = 1\n${line}`)).toMatchObject({
-			field: 'requiredValues',
-			message: `The Required Values of the Pay API credential cannot be read in line 2, ${JSON.stringify(line)}`,
-			advice,
-		});
+	test.each([
+		'success',
+		'success: true',
+		'success == true',
+		'success === true',
+		'success != false',
+		'amount > 5',
+		'amount >= 5',
+		'amount <= 5',
+		'success => true',
+		'success =',
+		'status = paid, done',
+		'success = "true"',
+		'.success = true',
+	])('cannot have the line %s', (line) => {
+		expect(refused(`live = 1\n${line}`)?.field).toBe('requiredValues');
 	});
 
 	test.each([
@@ -278,17 +249,13 @@ describe('Required Values', () => {
 		['a.b = 1', 'body.a.b = 1'],
 		['a.b = 1', 'a[b] = 2'],
 	])('cannot have a path twice: %s and %s', (one, other) => {
-		const path = other.split(' = ')[0]!;
-		expect(refused(`${one}\n${other}`)).toMatchObject({
-			field: 'requiredValues',
-			message: `The Required Values of the Pay API credential have the path ${JSON.stringify(path)} twice`,
-		});
+		expect(refused(`${one}\n${other}`)?.field).toBe('requiredValues');
 	});
 
 	test.each(['refunds[].live = true', '[].live = true', 'pix.items[].live = true'])(
 		'cannot go through another list than the status: %s',
 		(line) => {
-			expect(refused(line)?.message).toContain('goes through another list');
+			expect(refused(line)?.field).toBe('requiredValues');
 		},
 	);
 
@@ -297,10 +264,7 @@ describe('Required Values', () => {
 		{ fields: LIST, path: 'body.PIX[1].live' },
 		{ fields: { ...LIST, statusField: '[].status' }, path: 'body.0.live' },
 	])('cannot have $path, which is that of another charge, beside $fields', ({ fields, path }) => {
-		expect(refused(`${path} = true`, fields)).toMatchObject({
-			field: 'requiredValues',
-			message: `The Required Values of the Pay API credential cannot have ${JSON.stringify(path)}, which names one entry of a list and would speak for all the others`,
-		});
+		expect(refused(`${path} = true`, fields)?.field).toBe('requiredValues');
 	});
 
 	test.each(['pix[].a[].b = 1', '{{ $json.a }} = 1', 'a = {{ $json.b }}', true, ['a = b']])(

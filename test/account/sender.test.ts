@@ -54,18 +54,18 @@ describe('a genuine signature is taken', () => {
 			header: `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`,
 		},
 		{ what: 'with a time beside it', header: `t=${SECONDS},v1=${mac('hex')}` },
-	])('$what', ({ header }) => {
+	])('it is taken $what', ({ header }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBeUndefined();
 	});
 
-	test('HMAC-SHA512', () => {
+	test('one of HMAC-SHA512 is taken', () => {
 		const credential = { ...SIGNED, signatureAlgorithm: 'sha512' };
 		const header = mac('base64', { algorithm: 'sha512' });
 		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
 		expect(faultOf(credential, { 'x-signature': mac('hex') })).toBeDefined();
 	});
 
-	test('a header that came twice', () => {
+	test('it is taken in a header that came twice', () => {
 		expect(faultOf(SIGNED, { 'x-signature': ['no', mac('hex')] })).toBeUndefined();
 	});
 
@@ -80,7 +80,7 @@ describe('a genuine signature is taken', () => {
 		{ what: 'ISO 8601', time: '2026-11-25T12:00:00Z' },
 		{ what: 'five minutes ago', time: String(NOW / 1000 - 300) },
 		{ what: 'in five minutes', time: String(NOW / 1000 + 300) },
-	])('with a time: $what', ({ time }) => {
+	])('it is taken with the time $what', ({ time }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBeUndefined();
 	});
@@ -120,7 +120,7 @@ describe('anything else is refused', () => {
 			headers: { 'x-signature': `${'a '.repeat(20)}${mac('hex')}` },
 			fault: NONE,
 		},
-	])('$what', ({ headers, fault }) => {
+	])('$what is refused: $fault', ({ headers, fault }) => {
 		expect(faultOf(SIGNED, headers)).toBe(fault);
 	});
 
@@ -130,7 +130,7 @@ describe('anything else is refused', () => {
 		{ what: 'a time of before', time: String(NOW / 1000 - 301), fault: OLD },
 		{ what: 'a time to come', time: String(NOW / 1000 + 301), fault: OLD },
 		{ what: 'no time at all', time: 'yesterday', fault: OLD },
-	])('$what', ({ time, fault }) => {
+	])('$what is refused: $fault', ({ time, fault }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBe(fault);
 	});
@@ -155,8 +155,6 @@ test('a wait has the same rule, and takes no expression: n8n leaves those as tex
 	expect(() => readSenderRuleOfWait(withExpression)).toThrow(
 		expect.objectContaining({
 			field: 'signatureSecret',
-			message:
-				'The Signature Secret of the Pay API credential holds an expression, which is not resolved for a wait',
 		}),
 	);
 });
@@ -259,7 +257,7 @@ describe('a signature with a public key', () => {
 		expect(faultOf(RSA_SIGNED, { 'x-signature': mac('hex', { secret: PEM }) })).toBeDefined();
 	});
 
-	test.each<{ what: string; credential: PayCredential; field: string; message: RegExp }>([
+	test.each<{ what: string; credential: PayCredential; field: string }>([
 		{
 			what: 'a private key',
 			credential: {
@@ -267,25 +265,21 @@ describe('a signature with a public key', () => {
 				signaturePublicKey: RSA.privateKey.export({ type: 'pkcs8', format: 'pem' }),
 			},
 			field: 'signaturePublicKey',
-			message: /is a private key/,
 		},
 		{
 			what: 'a key as the secret of an HMAC',
 			credential: { ...SIGNED, signatureSecret: PEM },
 			field: 'signatureSecret',
-			message: /is a key, not a secret/,
 		},
 		{
 			what: 'a key among the secrets of an HMAC',
 			credential: { ...SIGNED, signatureSecret: `old\n ${PEM.replaceAll('\n', '')}` },
 			field: 'signatureSecret',
-			message: /is a key, not a secret/,
 		},
 		{
 			what: 'a key as JSON writes it, as the secret of an HMAC',
 			credential: { ...SIGNED, signatureSecret: JSON.stringify(PEM) },
 			field: 'signatureSecret',
-			message: /is a key, not a secret/,
 		},
 		{
 			what: 'a key of another kind',
@@ -297,7 +291,6 @@ describe('a signature with a public key', () => {
 				}),
 			},
 			field: 'signaturePublicKey',
-			message: /is no RSA key/,
 		},
 		{
 			what: 'a key that anybody can compute',
@@ -309,13 +302,11 @@ describe('a signature with a public key', () => {
 				}),
 			},
 			field: 'signaturePublicKey',
-			message: /is too short/,
 		},
 		{
 			what: 'half a key',
 			credential: { ...RSA_SIGNED, signaturePublicKey: PEM.slice(0, 200) },
 			field: 'signaturePublicKey',
-			message: /cannot be read/,
 		},
 		{
 			what: 'a key whose middle is gone',
@@ -324,21 +315,22 @@ describe('a signature with a public key', () => {
 				signaturePublicKey: PEM.slice(0, 100) + PEM.slice(200),
 			},
 			field: 'signaturePublicKey',
-			message: /cannot be read/,
 		},
-	])('$what is refused', ({ credential, field, message }) => {
+	])('$what is refused', ({ credential, field }) => {
 		const refusal = refusalOf(() => readSenderRule(credential));
-		expect(refusal).toMatchObject({ field });
-		expect(refusal?.message).toMatch(message);
+		expect(refusal?.field).toBe(field);
 		expect(refusal?.message).not.toContain('MII');
 	});
 });
 
 describe('while a secret is replaced, both count', () => {
 	const credential = { ...SIGNED, signatureSecret: `old one\r\n\n ${SECRET} \n` };
-	test.each([{ secret: 'old one' }, { secret: SECRET }])('$secret', ({ secret }) => {
-		expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeUndefined();
-	});
+	test.each([{ secret: 'old one' }, { secret: SECRET }])(
+		'a signature with "$secret" is taken',
+		({ secret }) => {
+			expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeUndefined();
+		},
+	);
 
 	test('and none that is a part of them', () => {
 		const secret = `old one\n${SECRET}`;
@@ -353,7 +345,7 @@ describe('a signature of another kind is called by its name', () => {
 		{ header: mac('base64', { algorithm: 'sha1' }), kind: 'HMAC-SHA1', length: 20 },
 		{ header: mac('hex', { algorithm: 'sha512' }), kind: 'HMAC-SHA512', length: 64 },
 		{ header: `v1=${rsa(RSA.privateKey)}`, kind: 'RSA', length: 256 },
-	])('$kind', ({ header, kind, length }) => {
+	])('one of $length bytes is called $kind', ({ header, kind, length }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBe(
 			`the header x-signature holds no signature of this body. It looks like ${kind}: ${length} bytes. ${KINDS}`,
 		);
@@ -408,7 +400,7 @@ describe('a template of what is signed', () => {
 			headers: { 'x-nonce': 'n' },
 			content: `${TEXT}|n`,
 		},
-	])('$what', ({ credential, headers, content }) => {
+	])('it holds $what', ({ credential, headers, content }) => {
 		const all = { ...headers, 'x-signature': `${headers['x-signature'] ?? ''}${signed(content)}` };
 		expect(faultOf(credential, all)).toBeUndefined();
 		const forged = { ...headers, 'x-signature': `${headers['x-signature'] ?? ''}${signed('x')}` };
@@ -469,23 +461,21 @@ describe('a template of what is signed', () => {
 		expect(faultOf(credential, { ...headers, 'x-signature': signed(content) })).toBe(fault);
 	});
 
-	test.each<{ entered: unknown; more?: PayCredential; message: RegExp }>([
-		{ entered: '', message: /is empty/ },
-		{ entered: undefined, message: /is empty/ },
-		{ entered: '{timestamp}', more: TIME, message: /must hold \{body\} once/ },
-		{ entered: '{body}.{body}', message: /must hold \{body\} once/ },
-		{ entered: '{body}', more: TIME, message: /must hold \{timestamp\} once/ },
-		{ entered: '{timestamp}.{body}', message: /no Timestamp Header/ },
-		{ entered: '{header:X-A}{body}', message: /side by side/ },
-		{ entered: '{body}.{secret}', message: /holds \{secret\}/ },
-		{ entered: '{header:}.{body}', message: /holds \{header:\}/ },
-		{ entered: '{body}.{header:a b}', message: /holds \{header:a b\}/ },
-		{ entered: '{body}}', message: /a brace/ },
-	])('$entered is refused, by the name of its field', ({ entered, more, message }) => {
+	test.each<{ entered: unknown; more?: PayCredential }>([
+		{ entered: '' },
+		{ entered: undefined },
+		{ entered: '{timestamp}', more: TIME },
+		{ entered: '{body}.{body}' },
+		{ entered: '{body}', more: TIME },
+		{ entered: '{timestamp}.{body}' },
+		{ entered: '{header:X-A}{body}' },
+		{ entered: '{body}.{secret}' },
+		{ entered: '{header:}.{body}' },
+		{ entered: '{body}.{header:a b}' },
+		{ entered: '{body}}' },
+	])('$entered is refused, by the name of its field', ({ entered, more }) => {
 		const credential = { ...template('', more), signedTemplate: entered };
-		const refusal = refusalOf(() => readSenderRule(credential));
-		expect(refusal).toMatchObject({ field: 'signedTemplate' });
-		expect(refusal?.message).toMatch(message);
+		expect(refusalOf(() => readSenderRule(credential))?.field).toBe('signedTemplate');
 	});
 });
 
@@ -505,7 +495,7 @@ describe('a secret in a header', () => {
 		{ sent: 'ab', fault: 'the header x-hook has another value' },
 		{ sent: 'old\nabc', fault: 'the header x-hook has another value' },
 		{ sent: ['wrong', 'abc'], fault: 'the header x-hook has another value' },
-	])('$sent: $fault', ({ sent, fault }) => {
+	])('where $sent is sent, the fault is $fault', ({ sent, fault }) => {
 		const rule = readSenderRule(HEADER)!;
 		expect(headerFault(rule, { 'x-hook': sent })).toBe(fault);
 		const request = { headers: {}, method: 'POST', path: '/' };
@@ -592,11 +582,7 @@ describe('what a service does not sign says nothing', () => {
 	test('nor does it to a node that names it', () => {
 		const rule = readSenderRule(SIGNED);
 		const match = { field: ['headers.x-event'], values: ['paid'] };
-		expect(refusalOf(() => refuseUnsignedMatch(match, rule))).toMatchObject({
-			field: 'matchField',
-			message:
-				'Field (matchField) cannot have "headers.x-event", which reads a header or the query, which the service does not sign: anybody could add it',
-		});
+		expect(refusalOf(() => refuseUnsignedMatch(match, rule))?.field).toBe('matchField');
 		refuseUnsignedMatch({ states: ['paid'] }, rule);
 		const ofCharge = words('headers.x-event');
 		const refusal = refusalOf(() => refuseUnsignedMatch({ states: ['paid'] }, rule, ofCharge));

@@ -75,7 +75,7 @@ describe('a genuine notification is taken', () => {
 			what: 'whose other set is empty',
 			headers: { ...headersOf({ prefix: 'svix' }), 'webhook-signature': ' ' },
 		},
-	])('$what', ({ headers }) => {
+	])('one $what is taken', ({ headers }) => {
 		expect(faultOf(headers)).toBeUndefined();
 	});
 
@@ -93,7 +93,7 @@ describe('a genuine notification is taken', () => {
 			what: 'as the new one of two',
 			signatureSecret: `whsec_${OTHER_KEY.toString('base64')}\r\n${SECRET}`,
 		},
-	])('with the secret $what', ({ signatureSecret }) => {
+	])('one is taken with the secret $what', ({ signatureSecret }) => {
 		expect(faultOf(GENUINE, { credential: { ...STANDARD, signatureSecret } })).toBeUndefined();
 	});
 
@@ -208,32 +208,31 @@ describe('anything else is refused', () => {
 			headers: { ...GENUINE, 'webhook-signature': `${'v1,a '.repeat(20)}${SIGNATURE}` },
 			fault: NONE,
 		},
-	])('$what', ({ headers, body, fault }) => {
+	])('$what is refused: $fault', ({ headers, body, fault }) => {
 		expect(faultOf(headers, { body })).toBe(fault);
 	});
 
-	test('the signature of no body', () => {
+	test('the signature of no body is refused', () => {
 		expect(faultOf(headersOf({ body: '' }), { body: '' })).toBe(
 			'there is no body that could be signed',
 		);
 	});
 });
 
-test.each<{ signatureSecret: string; message: RegExp }>([
-	{ signatureSecret: 'whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', message: /begins with whpk_/ },
-	{ signatureSecret: 'whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', message: /begins with whsk_/ },
-	{ signatureSecret: `${SECRET}\nwhpk_abcd`, message: /begins with whpk_/ },
-	{ signatureSecret: 'whsec_', message: /is no base64/ },
-	{ signatureSecret: 'whsec_two words', message: /is no base64/ },
-	{ signatureSecret: 'whsec_MfKQ9', message: /is no base64/ },
-	{ signatureSecret: 'whsec_MfKQ===', message: /is no base64/ },
-	{ signatureSecret: 'whsec_whsec_!', message: /is no base64/ },
-	{ signatureSecret: '-----BEGIN PUBLIC KEY-----', message: /is no base64/ },
-	{ signatureSecret: ' ', message: /is empty/ },
-])('the secret $signatureSecret is refused, and not quoted', ({ signatureSecret, message }) => {
+test.each<{ signatureSecret: string }>([
+	{ signatureSecret: 'whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+	{ signatureSecret: 'whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
+	{ signatureSecret: `${SECRET}\nwhpk_abcd` },
+	{ signatureSecret: 'whsec_' },
+	{ signatureSecret: 'whsec_two words' },
+	{ signatureSecret: 'whsec_MfKQ9' },
+	{ signatureSecret: 'whsec_MfKQ===' },
+	{ signatureSecret: 'whsec_whsec_!' },
+	{ signatureSecret: '-----BEGIN PUBLIC KEY-----' },
+	{ signatureSecret: ' ' },
+])('the secret $signatureSecret is refused, and not quoted', ({ signatureSecret }) => {
 	const refusal = refusalOf(() => readSenderRule({ ...STANDARD, signatureSecret }));
-	expect(refusal).toMatchObject({ name: 'InputError', field: 'signatureSecret' });
-	expect(refusal?.message).toMatch(message);
+	expect(refusal?.field).toBe('signatureSecret');
 	expect(refusal?.message).not.toMatch(/MfKQ|words/);
 });
 
@@ -289,7 +288,7 @@ describe('where its headers come and something else is set, the log says so', ()
 			headers: headersOf({ prefix: 'svix' }),
 			fault: 'the header x-token is missing',
 		},
-	])('$what', ({ credential, headers, fault }) => {
+	])('it says so where $what is set', ({ credential, headers, fault }) => {
 		expect(faultOf({ ...headers }, { credential })).toBe(fault + HINT);
 	});
 });

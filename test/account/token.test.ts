@@ -119,7 +119,7 @@ describe('how long a token is used', () => {
 		[-1, 60],
 		['one hour', 60],
 		[1e999, 60],
-	])('of a life of %p: for %d s', async (life, seconds) => {
+	])('one of a life of %p is used for %d s', async (life, seconds) => {
 		const [who, { post, posted }] = [account(), endpoint(() => ({ expires_in: life }))];
 		await bearerToken(who, post);
 		now += seconds * 1000 - 1;
@@ -367,7 +367,7 @@ describe('the request (RFC 6749, section 4.4.2)', () => {
 		});
 	});
 
-	test('in the header: the example of RFC 7617, section 2', async () => {
+	test('in the header it is the example of RFC 7617, section 2', async () => {
 		const { post, posted } = endpoint();
 		await bearerToken(account({ clientId: 'Aladdin', clientSecret: 'open sesame' }), post);
 		expect(posted[0]?.headers.Authorization).toBe('Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==');

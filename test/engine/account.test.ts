@@ -1,9 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { ICredentialsHelper, IDataObject } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
+import { listen } from '../listen';
 import {
 	batches,
 	CHARGE,
@@ -304,7 +302,7 @@ describe('wrong configurations end before a payment is sent, and name the field'
 		},
 		{ what: 'a batch of none', wrong: parameter({ options: batches(0) }), field: 'batchSize' },
 		{ what: 'a decimal comma', wrong: parameter({ amount: '10,50' }), field: 'amount' },
-	])('$what', async ({ wrong, field }) => {
+	])('$what ends the run before a payment is sent', async ({ wrong, field }) => {
 		const items = itemsFor(...ids(3));
 		const { credential, parameters } = wrong();
 		const more = { credential: { baseUrl: service.url, ...credential }, parameters };
@@ -480,16 +478,14 @@ describe('an account that is refused is asked once', () => {
 		'30 payments whose token endpoint says no with %s: it is asked once',
 		async (_, status, body) => {
 			let asked = 0;
-			const endpoint = createServer((_request, response) => {
+			const endpoint = await listen((_request, response) => {
 				asked++;
 				response.writeHead(status, { 'Content-Type': 'application/json' }).end(body);
 			});
-			await once(endpoint.listen(0, '127.0.0.1'), 'listening');
-			const { port } = endpoint.address() as AddressInfo;
 			const credential = {
 				baseUrl: (await startSandbox()).url,
 				authentication: 'clientCredentials',
-				tokenUrl: `http://127.0.0.1:${port}/`,
+				tokenUrl: `${endpoint.url}/`,
 				clientId: 'a',
 				clientSecret: randomUUID(),
 			};

@@ -22,6 +22,7 @@ import {
 	type INodeExecutionData,
 	type INodeType,
 	type INodeTypes,
+	type IPinData,
 	type IRun,
 	type IRunExecutionData,
 	type IWorkflowExecuteAdditionalData,
@@ -73,8 +74,26 @@ class PayInContext extends Pay {
 	}
 }
 
+/** n8n's own "No Operation": it gives what it gets. */
+class NoOp implements INodeType {
+	description = {
+		name: 'noOp',
+		version: 1,
+		inputs: [NodeConnectionTypes.Main],
+		outputs: [NodeConnectionTypes.Main],
+		properties: [],
+	} as unknown as INodeType['description'];
+
+	async execute(this: IExecuteFunctions): Promise<INodeExecutionData[][]> {
+		return [this.getInputData()];
+	}
+}
+
 const TYPES: Record<string, INodeType> = {
 	'test.source': new Source(),
+	// n8n's own, with which a person starts a workflow.
+	'n8n-nodes-base.manualTrigger': new Source(),
+	'n8n-nodes-base.noOp': new NoOp(),
 	// n8n's own, which gives a row of a test data set.
 	'n8n-nodes-base.evaluationTrigger': new Source(),
 	// n8n's own, which begins an error workflow.
@@ -162,14 +181,21 @@ export interface RunOptions {
 	startData?: IRunExecutionData['startData'];
 	/** The execution to go on with, as the editor's Retry does. */
 	previous?: IRun;
+	/** The execution that has waited, and goes on. */
+	goesOn?: IRun;
 	/** The context as another version of n8n, or a failing one, would give it to the Pay node. */
 	context?: (context: IExecuteFunctions) => Partial<IExecuteFunctions>;
 	/** The Pay node of another release. */
 	pay?: INodeType;
 	/** Is handed what cancels the execution. */
 	onStart?: (cancel: () => void) => void;
-	/** Nodes and connections of its own, instead of Source -> Pay. */
-	workflow?: { nodes: INode[]; connections: Workflow['connectionsBySourceNode'] };
+	/** Nodes and connections of its own, instead of Source -> Pay; it begins with the first or with "Source". */
+	workflow?: {
+		nodes: INode[];
+		connections: Workflow['connectionsBySourceNode'];
+		/** What nodes give without being run. */
+		pinData?: IPinData;
+	};
 }
 
 function node(name: string, type: string, rest: Partial<INode> = {}): INode {
@@ -301,11 +327,12 @@ export async function runWorkflow(options: RunOptions): Promise<IRun> {
 		settings: { executionOrder: 'v1' },
 		...(options.workflow ?? standard),
 	});
-	const start = workflow.getNode('Source')!;
+	const start = workflow.getNode('Source') ?? Object.values(workflow.nodes)[0]!;
 	const run =
-		options.previous?.data ??
+		(options.previous ?? options.goesOn)?.data ??
 		createRunExecutionData({
 			startData: options.startData,
+			resultData: { pinData: options.workflow?.pinData },
 			executionData: {
 				nodeExecutionStack: [{ node: start, data: { main: [[{ json: {} }]] }, source: null }],
 			},
@@ -384,7 +411,11 @@ export const ids = (count: number) =>
 	Array.from({ length: count }, (_, index) => `${index}-${randomUUID()}`);
 export const batches = (batchSize: number) => ({ batching: { batch: { batchSize } } });
 
-/** Runs a Pay node that makes a payment of each item at the sandbox, but for what is said otherwise. */
+/**
+ * Runs a Pay node that makes a payment of each item at the sandbox, but for what is said otherwise. It takes a third of a
+ * second, in which it only waits: the duplicate check looks again after a pause (CONTRIBUTING.md), and a pause that tests
+ * shorten would not be the one that money has.
+ */
 export async function pay(
 	items: IDataObject[],
 	{ parameters, credential, ...more }: Partial<RunOptions> = {},

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { IDataObject, IExecuteFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { brCode } from '../../sandbox/brCode';
 import type { RequestOperation } from '../../nodes/Pay/run/read';
 import { runRequests } from '../../nodes/Pay/run/run';
@@ -18,6 +18,7 @@ import {
 	type Faults,
 } from '../faultCases';
 import { FULL_FORMS, KINDS, READ_REQUEST } from '../serviceOperations';
+import { executeContext } from '../contexts';
 import {
 	CHARGE,
 	CONTINUE,
@@ -341,7 +342,7 @@ test('without a credential nothing is sent', async () => {
 });
 
 test('no items come in: none go out, and nothing else of n8n is asked for', async () => {
-	const context = { getInputData: () => [] } as unknown as IExecuteFunctions;
+	const context = executeContext({ getInputData: () => [] });
 	const operation = {} as RequestOperation;
 	expect(await runRequests(context, operation)).toStrictEqual([[]]);
 });

@@ -85,7 +85,7 @@ test.each<{ name: string; limits: IDataObject; items: IDataObject[] }>([
 		limits: { limitPayments: false, highestSum: '1,5' },
 		items: amounts(9, 9),
 	},
-])('$name: sent', async ({ limits, items }) => {
+])('$name is sent', async ({ limits, items }) => {
 	const run = await pay(limits, items);
 	expect(outcomesWithFields(run)).toStrictEqual(items.map(() => 'accepted'));
 });

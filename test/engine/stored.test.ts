@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type IDataObject, type INodeType, type IRun } from 'n8n-workflow';
 import { Pay as PayNow } from '../../nodes/Pay/Pay.node';
-import { unpack } from '../versions/unpack';
+import { unpack } from '../../lab/versions/unpack';
 import {
 	arrived,
 	CONTINUE,

@@ -1,7 +1,8 @@
-import type { IDataObject, IHookFunctions } from 'n8n-workflow';
+import type { IDataObject } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { RECIPIENT } from '../../dev/workflow';
 import { FULL_FORMS, KINDS, TYPED_PATHS, withValue } from '../serviceOperations';
+import { hookContext } from '../contexts';
 import { hintsOf, outputOf, pay, sandbox, withSandbox } from './engine';
 
 withSandbox();
@@ -258,11 +259,11 @@ test('a key that comes as a number brings a hint', async () => {
 });
 
 test('a trigger whose options are one expression is not published', async () => {
-	const context = {
+	const context = hookContext({
 		getNode: () => ({ parameters: { options: NOPE } }),
 		getNodeParameter: () => ({}),
 		getActivationMode: () => 'manual',
-	};
+	});
 	const { create } = new PayTrigger().webhookMethods.default;
-	await expect(create.call(context as unknown as IHookFunctions)).rejects.toThrow(/field by field/);
+	await expect(create.call(context)).rejects.toThrow(/field by field/);
 });

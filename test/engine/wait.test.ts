@@ -232,15 +232,20 @@ test('a "postback" that came in is not what waits; the item that the node before
 	expect(outputOf(run, 'Source')[0]?.json).toStrictEqual(json);
 });
 
+/**
+ * An execution that waits for the postback of one request, as n8n calls it, and the URL that this request gave the service.
+ * @param expected what the wait wrote down of the request beside its proof
+ */
+function waitingFor(expected: IDataObject, more: Partial<Parameters<typeof webhookNode>[0]> = {}) {
+	const { url, hash } = withRandomProof('https://a.example/', randomProof());
+	const awaited = { proofs: [{ hash, ...expected }], given: [hash], id: randomUUID() };
+	return { url, node: webhookNode({ item: { json: { external_id: 'a' } }, awaited, ...more }) };
+}
+
 test('"paid" with another amount than the charge had does not end a wait for "paid"', async () => {
 	const reference = { external_id: 'a', kind: 'qrCode', amount: 49.9 };
-	const { url, hash } = withRandomProof('https://a.example/', randomProof());
 	const status = { field: ['status'], paid: ['paid'], failed: [], amountField: ['amount'] };
-	const match = { states: ['paid'] };
-	const node = webhookNode({
-		item: { json: { external_id: 'a' } },
-		awaited: { proofs: [{ hash, reference, match, status }], given: [hash], id: randomUUID() },
-	});
+	const { url, node } = waitingFor({ reference, match: { states: ['paid'] }, status });
 	const wrong = await node.post(url, { status: 'paid', amount: 4.99 });
 	expect(wrong.result).toStrictEqual({
 		webhookResponse:
@@ -254,14 +259,10 @@ test('"paid" with another amount than the charge had does not end a wait for "pa
 
 test('of its own postbacks it goes on at the one that matches; the others are taken', async () => {
 	const about = { external_id: 'a', kind: 'payment', amount: 1 } as const;
-	const { url, hash } = withRandomProof('https://a.example/', randomProof());
-	const node = webhookNode({
-		item: { json: { external_id: 'a', kind: 'qrCode', amount: 4990 } },
-		resumeToken: 'token',
-		awaited: {
-			proofs: [{ hash, reference: about, match: { field: ['status'], values: ['paid'] } }],
-		},
-	});
+	const match = { field: ['status'], values: ['paid'] };
+	// The item says otherwise, and is not what a postback is about.
+	const item = { json: { external_id: 'a', kind: 'qrCode', amount: 4990 } };
+	const { url, node } = waitingFor({ reference: about, match }, { item, resumeToken: 'token' });
 	const send = async (status: string) => await node.post(`${url}&signature=token`, { status });
 	const pending = await send('pending');
 	const why = 'The execution waits on: the field "status" has another value';

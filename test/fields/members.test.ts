@@ -75,11 +75,7 @@ test.each(['creditParty', 'CREDITPARTY '])(
 	'%s is refused where the form has no recipient',
 	(name) => {
 		const read = () => withAdditionalMembers({}, { [name]: 'x' }, NO_FORM);
-		expect(refusalOf(read)).toMatchObject({
-			field: 'additionalMembers',
-			message: `Additional Members (additionalMembers) holds "${name}", which says where the money goes, and this operation has no field for it`,
-			advice: 'Remove it there.',
-		});
+		expect(refusalOf(read)?.field).toBe('additionalMembers');
 		const inside = { payer: { [name]: 'x' } };
 		expect(withAdditionalMembers({}, inside, NO_FORM)).toStrictEqual(inside);
 	},
@@ -97,7 +93,7 @@ describe('the members of a body that the form does not set', () => {
 		{ added: { tags: ['a', { key: 'b' }], none: [] }, at: ['tags[]', 'tags[].key', 'none'] },
 		{ added: { 'creditParty.taxId': 1 }, at: ['"creditParty.taxId"'] },
 		{ added: { other: { 'a.b': 1, 'c[]': 2 } }, at: ['other."a.b"', 'other."c[]"'] },
-	])('$at', ({ added, at }) => {
+	])('are named as $at', ({ added, at }) => {
 		expect(found({ ...BODIES.payment, ...added })).toStrictEqual(at);
 	});
 
@@ -117,9 +113,7 @@ test.each([
 });
 
 test('a QR code has no recipient', () => {
-	expect(refusal('qrCode', { creditParty: { key: 'a' } })?.message).toBe(
-		'Additional Members (additionalMembers) holds "creditParty", which says where the money goes, and this operation has no field for it',
-	);
+	expect(refusal('qrCode', { creditParty: { key: 'a' } })?.field).toBe('additionalMembers');
 });
 
 describe.each(KINDS)('%s', (kind) => {
@@ -216,70 +210,22 @@ describe.each(KINDS)('%s', (kind) => {
 
 const RING: Record<string, unknown> = {};
 RING.ring = RING;
-/** What is wrong with it follows: json.test.ts. */
-const NOT_JSON = expect.stringContaining(
-	'Additional Members (additionalMembers) must be valid JSON: ',
-) as string;
-test.each<{ what: string; value: unknown; message: string }>([
-	{
-		what: 'a list',
-		value: '[1]',
-		message: 'Additional Members (additionalMembers) must be an object',
-	},
-	{
-		what: 'a number',
-		value: 5,
-		message: 'Additional Members (additionalMembers) must be an object',
-	},
-	{ what: 'a text that is no JSON', value: 'a: 1', message: NOT_JSON },
-	{ what: 'two members of one name', value: '{"a":1,"a":2}', message: NOT_JSON },
-	{
-		what: 'an integer that JSON would round',
-		value: '{"a":12345678901234567890}',
-		message: NOT_JSON,
-	},
-	{
-		what: 'a number that cannot be kept, from an expression',
-		value: { a: 2 ** 60 },
-		message: NOT_JSON,
-	},
-	{ what: 'a ring', value: RING, message: NOT_JSON },
-	{
-		what: 'a thousand levels',
-		value: '{"a":'.repeat(1000) + '1' + '}'.repeat(1000),
-		message: 'Additional Members (additionalMembers) is nested too deeply',
-	},
-	{
-		what: 'a hundred thousand levels',
-		value: '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5),
-		message: NOT_JSON,
-	},
-	{
-		what: '__proto__',
-		value: '{"__proto__":{"amount":1}}',
-		message: `Additional Members (additionalMembers) holds "__proto__", which cannot be a member's name`,
-	},
-	{
-		what: 'payer as a text',
-		value: '{"payer":"Ann"}',
-		message: '"payer" in Additional Members (additionalMembers) must be an object',
-	},
-	{
-		what: 'payer as null',
-		value: '{"payer":null}',
-		message: '"payer" in Additional Members (additionalMembers) must be an object',
-	},
-	{
-		what: 'PAYER',
-		value: '{"PAYER":{"phone":"1"}}',
-		message:
-			'Additional Members (additionalMembers) holds "PAYER", which a service may take for "payer"',
-	},
-])('$what is refused', ({ value, message }) => {
-	expect(refusal('qrCode', value)).toMatchObject({
-		field: 'additionalMembers',
-		message,
-	});
+test.each<{ what: string; value: unknown }>([
+	{ what: 'a list', value: '[1]' },
+	{ what: 'a number', value: 5 },
+	{ what: 'a text that is no JSON', value: 'a: 1' },
+	{ what: 'two members of one name', value: '{"a":1,"a":2}' },
+	{ what: 'an integer that JSON would round', value: '{"a":12345678901234567890}' },
+	{ what: 'a number that cannot be kept, from an expression', value: { a: 2 ** 60 } },
+	{ what: 'a ring', value: RING },
+	{ what: 'a thousand levels', value: '{"a":'.repeat(1000) + '1' + '}'.repeat(1000) },
+	{ what: 'a hundred thousand levels', value: '{"a":'.repeat(1e5) + '1' + '}'.repeat(1e5) },
+	{ what: '__proto__', value: '{"__proto__":{"amount":1}}' },
+	{ what: 'payer as a text', value: '{"payer":"Ann"}' },
+	{ what: 'payer as null', value: '{"payer":null}' },
+	{ what: 'PAYER', value: '{"PAYER":{"phone":"1"}}' },
+])('$what is refused', ({ value }) => {
+	expect(refusal('qrCode', value)?.field).toBe('additionalMembers');
 });
 
 test('members are added into an object that is no member of the form, and replace a list', () => {

@@ -17,7 +17,7 @@ test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; exp
 	{ what: 'no time-out', read: readTimeout, value: undefined, expected: 60_000 },
 	{ what: 'the shortest time-out', read: readTimeout, value: 1, expected: 1 },
 	{ what: 'the longest time-out', read: readTimeout, value: HOUR, expected: HOUR },
-])('$what', ({ read, value, expected }) => {
+])('$what is read as $expected', ({ read, value, expected }) => {
 	expect(read(value)).toBe(expected);
 });
 
@@ -37,13 +37,6 @@ test.each<{ what: string; read: (value: unknown) => unknown; value: unknown; fie
 	{ what: 'too much time', read: readTimeout, value: HOUR + 1, field: 'timeout' },
 ])('$what is refused', ({ read, value, field }) => {
 	expect(refusalOf(() => read(value))?.field).toBe(field);
-});
-
-test('a number out of its bounds is refused in these words', () => {
-	expect(refusalOf(() => size(0))).toMatchObject({
-		message: 'Items per Batch (batchSize) must be a whole number from 1 to 1000, but is 0',
-		advice: 'Correct it under Options.',
-	});
 });
 
 test('the form takes the same bounds, and the default that is given', () => {

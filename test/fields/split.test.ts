@@ -42,8 +42,6 @@ test.each(['Fields', null])('a split by %p, which is no choice, is refused', (sp
 	expect(refusalOf(() => readSplit({ specifySplit }))?.field).toBe('specifySplit');
 });
 
-const ADD = 'Add one, or choose No Split.';
-
 test.each<{ name: string; read: () => unknown; field: string }>([
 	{ name: 'fields without a recipient', read: () => inFields([]), field: 'split' },
 	{
@@ -56,34 +54,15 @@ test.each<{ name: string; read: () => unknown; field: string }>([
 	{ name: 'JSON that is blank', read: () => inJson(' '), field: 'splitJson' },
 	{ name: 'JSON that is null', read: () => inJson('null'), field: 'splitJson' },
 ])('$name is refused: a split that was chosen has a recipient', ({ read, field }) => {
-	expect(refusalOf(read)).toMatchObject({
-		field,
-		message: expect.stringContaining('has no recipient'),
-		advice: ADD,
-	});
+	expect(refusalOf(read)?.field).toBe(field);
 });
 
-test.each<{ name: string; typed: string; message: string; advice: string }>([
-	{
-		name: 'an object',
-		typed: '{}',
-		message: 'Split (JSON) (splitJson) must be a list',
-		advice: 'Write the recipients as a list: [{ "username": "…", "percentageSplit": 10 }].',
-	},
-	{
-		name: 'broken',
-		typed: '[{]',
-		message: expect.stringContaining('Split (JSON) (splitJson) must be valid JSON: '),
-		advice: 'Correct the JSON.',
-	},
-	{
-		name: 'a list of texts',
-		typed: '["shop"]',
-		message: 'Split (JSON) (splitJson[0]) must be an object with username, percentageSplit',
-		advice: 'Write each recipient as { "username": "…", "percentageSplit": 10 }.',
-	},
-])('JSON that is $name is refused in these words', ({ typed, message, advice }) => {
-	expect(refusalOf(() => inJson(typed))).toMatchObject({ message, advice });
+test.each<{ name: string; typed: string; field: string }>([
+	{ name: 'an object', typed: '{}', field: 'splitJson' },
+	{ name: 'broken', typed: '[{]', field: 'splitJson' },
+	{ name: 'a list of texts', typed: '["shop"]', field: 'splitJson[0]' },
+])('JSON that is $name is refused, by the name of its place', ({ typed, field }) => {
+	expect(refusalOf(() => inJson(typed))?.field).toBe(field);
 });
 
 const SHOP = { username: 'shop', percentageSplit: 1 };

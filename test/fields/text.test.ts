@@ -163,7 +163,7 @@ describe('an External ID that an agent may not use for what goes out once', () =
 		['={{ $now.toMillis() }}', '$now'],
 		['={{ Math.random() }}', 'random('],
 		['={{ $tool.parameters.id }}', '$tool'],
-	])('%s', (typed, part) => {
+	])('%s is none, because of %s', (typed, part) => {
 		const refusal = refusalOf(() => refuseInventedId(typed, WORDS));
 		expect(refusal?.message).toBe(
 			`External ID (external_id) holds ${part}, so an AI agent that is asked twice for one refund would have it refunded twice`,
@@ -177,7 +177,7 @@ describe('an External ID that an agent may not use for what goes out once', () =
 		'$fromAI as plain text',
 		'invoice-7',
 		undefined,
-	])('%p is none', (typed) => {
+	])('%p may be used', (typed) => {
 		expect(() => refuseInventedId(typed, WORDS)).not.toThrow();
 	});
 });
@@ -199,7 +199,7 @@ describe('a hint where an identifier changes with each try', () => {
 		{ typed: '=payout-{{ $execution?.id }}', part: '$execution?.id' },
 		{ typed: '={{ Date() }}', part: 'Date(' },
 		{ typed: '={{ crypto.randomUUID() }}', part: 'randomUUID(' },
-	])('$typed', ({ typed, part }) => {
+	])('comes for $typed', ({ typed, part }) => {
 		const hint = changingIdHint(typed, WORDS);
 		expect(hint).toBe(
 			`The External ID holds ${part}, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
@@ -223,168 +223,106 @@ describe('a hint where an identifier changes with each try', () => {
 		'={{ $execution.resumeUrl }}',
 		undefined,
 		7,
-	])('none for %p', (typed) => {
+	])('does not come for %p', (typed) => {
 		expect(changingIdHint(typed, WORDS)).toBeUndefined();
 	});
 });
 
-const LEFT_BEHIND =
-	'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.';
-const NOT_TEXT = 'Use an expression that gives one text, for example {{ $json.name }}.';
-const DATE =
-	'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.';
-const WHOLE_NUMBER =
-	'Pass the id of your own order or payout as text, so that no digit is lost, for example {{ $json.orderId }}.';
-const OTHERS =
-	'The documented members are key, name. Others go into Additional Members under Options.';
-const KEY = 'Key (creditParty.key)';
-const ID = 'External ID (external_id)';
-test.each<{ name: string; read: () => unknown; message: string; advice: string }>([
+test.each<{ name: string; read: () => unknown; field: string }>([
 	{
 		name: 'a number that is none',
 		read: () => readText(NaN, KEY_FIELD),
-		message: `${KEY} is "NaN"`,
-		advice: LEFT_BEHIND,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'an endless number',
 		read: () => readText(-Infinity, KEY_FIELD),
-		message: `${KEY} is "NaN"`,
-		advice: LEFT_BEHIND,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'what an expression left, blanks around it',
 		read: () => readText(' undefined ', KEY_FIELD),
-		message: `${KEY} is "undefined"`,
-		advice: LEFT_BEHIND,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'what an expression left inside of a text',
 		read: () => readText('a __UNKNOWN__', KEY_FIELD),
-		message: `${KEY} holds "__UNKNOWN__"`,
-		advice: LEFT_BEHIND,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'a number that lost digits',
 		read: () => readText(2 ** 53, KEY_FIELD),
-		message: `${KEY} is a number too large to keep all its digits`,
-		advice: 'Pass it as text from the start, for example as a string in the data it comes from.',
+		field: 'creditParty.key',
 	},
-	{
-		name: 'a list',
-		read: () => readText(['a'], KEY_FIELD),
-		message: `${KEY} must be text, but is a list`,
-		advice: NOT_TEXT,
-	},
-	{
-		name: 'an object',
-		read: () => readText({}, KEY_FIELD),
-		message: `${KEY} must be text, but is an object`,
-		advice: NOT_TEXT,
-	},
+	{ name: 'a list', read: () => readText(['a'], KEY_FIELD), field: 'creditParty.key' },
+	{ name: 'an object', read: () => readText({}, KEY_FIELD), field: 'creditParty.key' },
 	{
 		name: 'a date of n8n',
 		read: () => readText({ toISODate: () => '2030-12-31' }, KEY_FIELD),
-		message: `${KEY} must be text, but is a date`,
-		advice: DATE,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'a date of JavaScript',
 		read: () => readText(new Date(0), KEY_FIELD),
-		message: `${KEY} must be text, but is a date`,
-		advice: DATE,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'an External ID that is a date',
 		read: () => readOwnId({ toISODate: () => '2030-12-31' }),
-		message: `${ID} must be text, but is a date`,
-		advice:
-			'Use an identifier that is the same in each try, as a date of now is not, for example {{ $json.orderId }}.',
+		field: 'external_id',
 	},
 	{
 		name: 'half a character',
 		read: () => readIdentifier('a\ud83d', KEY_FIELD),
-		message: `${KEY} holds half a character, as a text that was cut in the middle of an emoji does`,
-		advice:
-			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
+		field: 'creditParty.key',
 	},
 	{
 		name: 'a character that nobody sees',
 		read: () => readIdentifier('a\tb', KEY_FIELD),
-		message: `${KEY} holds a line break or another character that nobody sees (U+0009)`,
-		advice:
-			'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
+		field: 'creditParty.key',
 	},
 	{
 		name: 'a key that is a switch',
 		read: () => readOptionalIdentifier(true, KEY_FIELD),
-		message: `${KEY} must be text, but is true`,
-		advice: 'That is what an expression such as {{ $json.has && $json.key }} leaves. Check it.',
+		field: 'creditParty.key',
 	},
-	{
-		name: 'blanks',
-		read: () => readOptionalIdentifier(' ', KEY_FIELD),
-		message: `${KEY} is missing`,
-		advice: 'Enter it, or check the expression that gives it.',
-	},
+	{ name: 'blanks', read: () => readOptionalIdentifier(' ', KEY_FIELD), field: 'creditParty.key' },
 	{
 		name: 'nothing, where null is no text',
 		read: () => readOptionalIdentifier(null, KEY_FIELD),
-		message: `${KEY} is missing`,
-		advice: 'Enter it, or check the expression that gives it.',
+		field: 'creditParty.key',
 	},
-	{
-		name: 'no External ID',
-		read: () => readOwnId(''),
-		message: `${ID} is missing`,
-		advice:
-			'Give each item an identifier of your own, for example {{ $json.orderId }}. If it comes from an expression, check that the input item has that field.',
-	},
-	{
-		name: 'half an External ID',
-		read: () => readOwnId(1.5),
-		message: `${ID} must be text or a whole number, but is 1.5`,
-		advice: WHOLE_NUMBER,
-	},
-	{
-		name: 'an External ID that is a switch',
-		read: () => readOwnId(true),
-		message: `${ID} must be text or a whole number, but is true`,
-		advice: WHOLE_NUMBER,
-	},
+	{ name: 'no External ID', read: () => readOwnId(''), field: 'external_id' },
+	{ name: 'half an External ID', read: () => readOwnId(1.5), field: 'external_id' },
+	{ name: 'an External ID that is a switch', read: () => readOwnId(true), field: 'external_id' },
 	{
 		name: 'members that are a text',
 		read: () => readMembers('a', RECIPIENT_FIELD, [textOf('key'), textOf('name')]),
-		message: 'Recipient (creditParty) must be an object with key, name',
-		advice: 'Fill in the fields of the form.',
+		field: 'creditParty',
 	},
 	{
 		name: 'another member',
 		read: () =>
 			readMembers({ key: 'a', iban: 'b' }, RECIPIENT_FIELD, [textOf('key'), textOf('name')]),
-		message: 'Recipient (creditParty) has a member "iban", which the service does not document',
-		advice: OTHERS,
+		field: 'creditParty',
 	},
 	{
 		name: 'a member that is null',
 		read: () => readMembers({ key: null }, RECIPIENT_FIELD, [textOf('key')]),
-		message: `${KEY} is "null"`,
-		advice: LEFT_BEHIND,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'a member that is undefined',
 		read: () => readMembers({ key: undefined }, RECIPIENT_FIELD, [textOf('key')]),
-		message: `${KEY} is "undefined"`,
-		advice: LEFT_BEHIND,
+		field: 'creditParty.key',
 	},
 	{
 		name: 'another member, where others have no place',
 		read: () => documentedMembers({ b: 1 }, SPLIT_FIELD, ['a'], 'Write it so.'),
-		message: 'Split Recipients (split) has a member "b", which the service does not document',
-		advice: 'The documented members are a.',
+		field: 'split',
 	},
-])('$name is refused in these words', ({ read, message, advice }) => {
-	expect(refusalOf(read)).toMatchObject({ message, advice });
+])('$name is refused, by the name of its field', ({ read, field }) => {
+	expect(refusalOf(read)?.field).toBe(field);
 });
 
 test('documented members are given as they are', () => {

@@ -49,12 +49,19 @@ const AMOUNTS = [
 	'1.000',
 	'10,50',
 	'1.234,50',
+	'12,345.5',
+	'1.2.3',
 	'={{ 0.1 + 0.2 }}',
 	'1234567890123456',
 	'={{ 1e21 }}',
 	'={{ 1e-16 }}',
 	value(33.333333333333),
 ].map((amount) => ({ amount }));
+
+/** With a decimal comma. */
+const AMOUNTS_WITH_COMMA = ['ten', '10.50', '1,000', '1234.567', '1,234.56', 'R$ 10,50'].map(
+	(amount) => ({ amount, options: { decimalSign: 'comma' } }),
+);
 
 const IDS = [
 	NOTHING,
@@ -124,7 +131,9 @@ const MEMBERS = [
 	'{"AMOUNT":1}',
 	'{"payer":"Ann"}',
 	'{"PAYER":{"phone":"1"}}',
+	'{"payer":null}',
 	'{"creditParty":{"key":"a"}}',
+	'{"CREDITPARTY ":1}',
 	'{"postbackUrl":"https://a.example"}',
 	'{"a":{{ $json.a }}}',
 	'{"a":"[object Object]"}',
@@ -147,6 +156,11 @@ const SPLITS: IDataObject[] = [
 	{ specifySplit: 'json', splitJson: '[{ "username": "shop", "percentageSplit": -1 }]' },
 	{ specifySplit: 'json', splitJson: '[{ "username": "shop", "percentageSplit": 1, "share": 2 }]' },
 	{ specifySplit: 'json', splitJson: '[{ "username": "shop", "percentageSplit": 101 }]' },
+	{ specifySplit: 'json', splitJson: '[{ "username": "shop", "percentageSplit": "" }]' },
+	{
+		specifySplit: 'json',
+		splitJson: value([{ username: 'shop', percentageSplit: 100 / 3 }]),
+	},
 ];
 
 const FORMS: IDataObject[] = [
@@ -204,6 +218,15 @@ const WAITS = [
 	{ external_id: 'order-2', resumeWhen: 'Paid' },
 ].map((input) => ({ ...WAIT, ...input }));
 
+/** Words that a credential has, and a condition that asks for others. */
+const WAITS_WITHOUT_WORDS = [
+	{ resumeWhen: 'paid', fields: { describeService: false } },
+	{ resumeWhen: 'paidOrFailed', fields: { describeService: false } },
+	{ resumeWhen: 'paid', fields: { paidValues: '', failedValues: 'failed' } },
+	{ resumeWhen: 'paidOrFailed', fields: { paidValues: 'paid', failedValues: '' } },
+	{ resumeWhen: 'paidOrFailed', fields: { paidValues: '', failedValues: 'failed' } },
+];
+
 const CLIENT = {
 	authentication: 'clientCredentials',
 	tokenUrl: 'https://id.example.com/token',
@@ -236,6 +259,7 @@ const CREDENTIALS: IDataObject[] = [
 	{ ...CLIENT, tokenUrl: '' },
 	{ ...CLIENT, tokenUrl: 'http://id.example.com/token' },
 	{ ...CLIENT, clientId: '' },
+	{ ...CLIENT, clientId: 'shop:1', clientAuthentication: 'header' },
 	{ ...CLIENT, clientSecret: ' ' },
 	{ ...CLIENT, clientAuthentication: 'query' },
 	...['', '..', 'a/b', 'ä'].map((schemeName) => ({ schemeName })),
@@ -243,6 +267,9 @@ const CREDENTIALS: IDataObject[] = [
 		(externalIdHeader) => ({ externalIdHeader }),
 	),
 	{ postbackSecret: 'fifteen letters' },
+	{ postbackSecret: value(1e20) },
+	{ postbackSecret: value(['x']) },
+	{ schemeName: '={{ $json.nothing }}' },
 	{ previousPostbackSecret: 'thirty random characters of one' },
 	{ postbackSecret: 'thirty random characters of one', previousPostbackSecret: 'abc' },
 	{ postbackSecret: '={{ $json.nothing }}' },
@@ -261,6 +288,9 @@ const CREDENTIALS: IDataObject[] = [
 	{ requiredValues: 'live = "true"' },
 	{ requiredValues: 'live = 1\nLive = 2' },
 	{ requiredValues: 'pix[].live = true' },
+	{ statusField: 'pix[].status', requiredValues: 'pix.0.live = true' },
+	{ describeService: '={{ "on" }}' },
+	{ statusField: '', paidValues: '', failedValues: '', refundField: '', idField: '' },
 	{ refundField: '={{ "" }}', refundedValues: 'done' },
 	{ amountUnit: 'cents' },
 	{ resultField: 'status', acceptedValues: '' },
@@ -275,12 +305,22 @@ const CREDENTIALS: IDataObject[] = [
 	{ ...LIMITS, onlyRecipients: ' \n' },
 	{ ...LIMITS, onlyRecipients: 'eve@example.com' },
 	{ ...LIMITS, limitPayments: '={{ "yes" }}' },
+	{ ...LIMITS, onlyRecipients: 'ana@example.com', variableMembers: '$.taxId' },
+	{ externalIdHeader: 'Idempotency-Key', postbackSecret: 'short' },
 	// Two faults.
 	{ baseUrl: '', accessToken: '' },
 	{ accessToken: '', schemeName: '..' },
 	{ accessToken: '', ...LIMITS },
 	{ ...LIMITS, highestPayment: '1', onlyRecipients: 'eve@example.com' },
 	{ postbackSecret: 'short', externalIdHeader: 'Host' },
+];
+
+/** None with which an RSA signature could be checked: of another kind, too short, half a key, a private one. */
+const PUBLIC_KEYS = [
+	'-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAg1E4Rt8yOcNGvlD/5qyDQF6ywt57iuad1PZ5RSKIn7w=\n-----END PUBLIC KEY-----',
+	'-----BEGIN PUBLIC KEY-----\nMHwwDQYJKoZIhvcNAQEBBQADawAwaAJhAK1iwBU4Cq9OiGc4mdGiQgbN6J3PZ7RN\nNKNFxxvtl2QRDbRyjBZaX+U8FQxZRcaV68yJDRCqReddmrQJdE2lfVfLeVE23PMF\njGxsxPxV7pp2F5C5A2tLraqtfgL7Xdl36wIDAQAB\n-----END PUBLIC KEY-----',
+	'-----BEGIN PUBLIC KEY-----\nMII',
+	'-----BEGIN PRIVATE KEY-----\nMII\n-----END PRIVATE KEY-----',
 ];
 
 /** Fields of the credential that say how the sender shows itself; a trigger reads them. */
@@ -296,6 +336,27 @@ const SENDERS: IDataObject[] = [
 	{ ...SIGNATURE, signedContent: 'template', signedTemplate: '' },
 	{ ...SIGNATURE, signedContent: 'timestampAndBody', timestampHeader: '' },
 	{ ...SIGNATURE, signedContent: 'body', statusField: 'headers.x-status' },
+	...[
+		'{timestamp}',
+		'{body}.{body}',
+		'{timestamp}.{body}',
+		'{header:X-A}{body}',
+		'{body}.{secret}',
+		'{header:}.{body}',
+		'{body}}',
+	].map((signedTemplate) => ({ ...SIGNATURE, signedContent: 'template', signedTemplate })),
+	{ ...SIGNATURE, signedContent: 'template', signedTemplate: '{body}', timestampHeader: 'X-Time' },
+	...PUBLIC_KEYS.map((signaturePublicKey) => ({
+		...SIGNATURE,
+		signatureAlgorithm: 'rsaSha256',
+		signaturePublicKey,
+	})),
+	{ ...SIGNATURE, signatureSecret: PUBLIC_KEYS[0] },
+	...['whpk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'whsec_two words', ' '].map((signatureSecret) => ({
+		...SIGNATURE,
+		signedContent: 'standardWebhooks',
+		signatureSecret,
+	})),
 	// Two faults.
 	{ statusField: '', senderCheck: 'yes' },
 	{ ...SIGNATURE, signatureHeader: '', signatureSecret: '' },
@@ -312,6 +373,7 @@ function inWords({ error }: IDataObject): string {
 export async function refusals(): Promise<string> {
 	const groups: Array<[string, IDataObject[]]> = [
 		['Amount', payments(...AMOUNTS)],
+		['Amount with a decimal comma', payments(...AMOUNTS_WITH_COMMA)],
 		['External ID', payments(...IDS)],
 		['Recipient', payments(...RECIPIENTS)],
 		['Postback URL', payments(...POSTBACK_URLS)],
@@ -329,6 +391,11 @@ export async function refusals(): Promise<string> {
 			const json = await itemFrom(parameters, ACCOUNT);
 			lines.push(`${shortened(parameters)}\n${inWords(json)}\n`);
 		}
+	}
+	lines.push('== Wait without words\n');
+	for (const { resumeWhen, fields } of WAITS_WITHOUT_WORDS) {
+		const json = await itemFrom({ ...WAIT, resumeWhen }, { ...ACCOUNT, ...fields });
+		lines.push(`${resumeWhen}, ${shortened(fields)}\n${inWords(json)}\n`);
 	}
 	lines.push('== Pay API credential\n');
 	for (const fields of CREDENTIALS) {

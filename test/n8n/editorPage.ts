@@ -123,7 +123,7 @@ export async function searchForPay() {
 		.fill('pay');
 }
 
-export const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
+const isNote = ({ type }: { type: string }) => type === 'n8n-nodes-base.stickyNote';
 /** Pastes an example, as its file's content is copied and pasted. */
 export async function paste(name: string) {
 	const before = await byId('canvas-node').count();
@@ -194,39 +194,3 @@ export async function go(url: string, shown: Locator) {
 export async function newWorkflow(url: string) {
 	await go(`${url}/workflow/new`, byId('canvas-plus-button'));
 }
-
-/** How much of each note its text fills; it is scrolled above 1. In the page, without its types. */
-export const FILLED = `[...document.querySelectorAll('[data-test-id=sticky]')].map((note) => {
-	const { top, height } = note.getBoundingClientRect();
-	const last = [...note.querySelectorAll('p, li, h2, td')].at(-1);
-	return (last.getBoundingClientRect().bottom - top) / height;
-})`;
-/** The wires that lie over a node or cross another one, by the names of their ends. */
-export const TANGLED = `(() => {
-	const nodes = [...document.querySelectorAll('[data-test-id=canvas-node]')].map((node) => [
-		node.dataset.nodeName,
-		(node.querySelector('[data-test-id$=-node]') ?? node).getBoundingClientRect(),
-	]);
-	const wires = [...document.querySelectorAll('.vue-flow__edge-path')].map((path) => {
-		const all = path.closest('[data-source-node-name]').dataset;
-		const matrix = path.getScreenCTM();
-		// Near its ends a wire is at its nodes, and beside the others of the same node.
-		const points = Array.from({ length: 91 }, (_, index) =>
-			path.getPointAtLength((path.getTotalLength() * (index + 5)) / 100).matrixTransform(matrix),
-		);
-		return [all.sourceNodeName + ' -> ' + all.targetNodeName, points];
-	});
-	const side = (a, b, c) => Math.sign((b.x - a.x) * (c.y - a.y) - (b.y - a.y) * (c.x - a.x));
-	const cross = (a, b, c, d) => side(a, b, c) * side(a, b, d) < 0 && side(c, d, a) * side(c, d, b) < 0;
-	const tangled = [];
-	wires.forEach(([name, points], index) => {
-		for (const [node, { left, right, top, bottom }] of nodes)
-			if (points.some(({ x, y }) => x > left + 3 && x < right - 3 && y > top + 3 && y < bottom - 3))
-				tangled.push(name + ' over ' + node);
-		for (const [other, others] of wires.slice(index + 1))
-			if (other !== name && points.some((a, i) => i > 0 && others.some((b, j) => j > 0 && cross(points[i - 1], a, others[j - 1], b))))
-				tangled.push(name + ' crosses ' + other);
-	});
-	// One that leads back is drawn as two.
-	return { counted: [nodes.length, new Set(wires.map(([name]) => name)).size], tangled };
-})()`;

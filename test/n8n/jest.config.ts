@@ -6,7 +6,7 @@ import base from '../../jest.config';
 const config: Config = {
 	...base,
 	rootDir: join(__dirname, '..', '..'),
-	testMatch: ['<rootDir>/test/{n8n,parts}/**/*.n8n.ts'],
+	testMatch: ['<rootDir>/test/n8n/**/*.n8n.ts', '<rootDir>/lab/{*,parts/*}.n8n.ts'],
 	globalSetup: '<rootDir>/test/n8n/pack.ts',
 	globalTeardown: undefined,
 	testTimeout: 1_200_000,

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
+import { listen } from '../listen';
 
 /**
  * Stands in for a chat model: calls the tool whose name matches, with the given arguments (of a list,
@@ -58,8 +57,6 @@ export async function startModel(tool: RegExp, args: object, times = 1, inOneMes
 			usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 		});
 	});
-	const server = app.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return { url, heard, offered, close: () => server.close() };
+	const { url, close } = await listen(app);
+	return { url, heard, offered, close };
 }

@@ -39,7 +39,7 @@ export async function prepare(isShared: boolean): Promise<N8n[]> {
 	);
 }
 
-/** For Jest without `npm run test:n8n` before it, as for test/versions: each file starts its own n8n. */
+/** For Jest without `npm run test:n8n` before it, as for lab/versions: each file starts its own n8n. */
 export default async function pack() {
 	if (process.env.PAY_TARBALL === undefined) await prepare(false);
 }

@@ -1,19 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { createServer, request as httpRequest, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as httpRequest } from 'node:http';
 import { type Reference, signUrl } from '../../nodes/Pay/postback/proof';
 import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
 import { call, chain, pay, payTrigger, start } from '../../dev/workflow';
+import { listen } from '../listen';
 import { ended, startWaiting } from './chargeAndWait';
 import { allFinished, SECRET, startN8n, VERSIONS, WITH_PAGES } from './nodes';
 
 const PREFIX = '/automation';
 
 /** A proxy as people put before n8n: another address, and a path that n8n itself does not have. */
-async function startProxy(): Promise<{ server: Server; url: string; target: { port: number } }> {
+async function startProxy() {
 	const target = { port: 0 };
-	const server = createServer((incoming, outgoing) => {
+	const { url, close } = await listen((incoming, outgoing) => {
 		const path = (incoming.url ?? '').replace(PREFIX, '');
 		const { method } = incoming;
 		// New connections each time: an idle one is closed after 5 s, perhaps just as it is used again.
@@ -29,12 +29,7 @@ async function startProxy(): Promise<{ server: Server; url: string; target: { po
 		onward.on('error', () => outgoing.destroy());
 		incoming.pipe(onward);
 	});
-	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-	return {
-		server,
-		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${PREFIX}`,
-		target,
-	};
+	return { url: url + PREFIX, target, close };
 }
 
 describe.each(VERSIONS)('n8n %s', (version) => {
@@ -64,7 +59,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	afterAll(async () => {
 		await n8n?.stop();
 		await sandbox?.close();
-		proxy?.server.close();
+		proxy?.close();
 	});
 
 	async function publishTrigger(parameters: object = {}) {

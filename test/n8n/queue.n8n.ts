@@ -32,7 +32,7 @@ import type { QueueMode } from './queue';
 import { CONTINUE, RECORD, SAVE, WorkerPayments, type PaymentList } from './workerPayments';
 
 /*
- * Queue mode: in the gate its promises, at night each kind of trouble once. queueLong.n8n.ts has every step of
+ * Queue mode: in the gate its promises, at night each kind of trouble once. lab/queueLong.n8n.ts has every step of
  * every kind, many times.
  * What is begun first is looked at later, and what ends a worker comes last.
  */

@@ -15,7 +15,7 @@ import { isTier, runsOf, type Tier } from './tiers';
 const ROOT = join(__dirname, '..', '..');
 const JEST = join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
 const CONFIG = join(__dirname, 'jest.config.ts');
-const CONFIG_OF_VERSIONS = join(__dirname, '..', 'versions', 'jest.config.ts');
+const CONFIG_OF_VERSIONS = join(ROOT, 'lab', 'versions', 'jest.config.ts');
 
 /** Runs Jest; every line of it begins with the label, if there is one. @returns its exit code */
 async function jest(args: string[], label?: string, config = CONFIG): Promise<number> {

@@ -11,7 +11,7 @@ import {
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { until } from '../../dev/n8n';
 import { Sandbox } from '../../sandbox/service';
-import { send, startReceiver, type Receiver } from '../sandbox/service';
+import { send, startReceiver, type Receiver } from '../../sandbox/caller';
 
 /** Where the documents' pictures go; none are taken without it. */
 const { PAY_SCREENSHOTS } = process.env;

@@ -1,10 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { itemsOf, type N8n } from '../../dev/n8n';
 import { chain, node, start } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
+import { listen } from '../listen';
 import { allFinished, payEach, publish, startN8n, VERSIONS } from './nodes';
 
 const CLIENT = { clientId: 'the shop', clientSecret: 'a secret: of+the/shop=' };
@@ -26,23 +24,20 @@ async function startService() {
 async function startAddress() {
 	const came: string[] = [];
 	const refusals: number[] = [];
-	const server = createServer((request, response) => {
+	const { url, close } = await listen((request, response) => {
 		came.push(`${request.method} ${request.headers.authorization}`);
 		request.resume().on('end', () => {
 			response.writeHead(refusals.shift() ?? 200, { 'content-type': 'application/json' });
 			response.end('{"status":"paid"}');
 		});
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/status`;
-	return { came, refusals, url, close: () => (server.closeAllConnections(), server.close()) };
+	return { came, refusals, url: `${url}/status`, close };
 }
 
 /** A proxy that asks for a password, and notes what it is asked for. */
 async function startProxy() {
 	const came: string[] = [];
-	const server = createServer((request, response) => {
+	const { server, url, close } = await listen((request, response) => {
 		came.push(`${request.method} ${request.url}`);
 		request.resume().on('end', () => response.writeHead(407).end('{}'));
 	});
@@ -50,10 +45,7 @@ async function startProxy() {
 		came.push(`CONNECT ${request.url}`);
 		socket.end('HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n');
 	});
-	server.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	return { url, came, close: () => (server.closeAllConnections(), server.close()) };
+	return { url, came, close };
 }
 
 /* What goes to this machine, and so to the sandbox, goes past the proxy. */

@@ -30,9 +30,6 @@ export const GATE = {
 	alone: ['crash', 'editor', 'queue', 'smoke'],
 };
 
-/** Weekly and before a release, with all of parts/: what takes hours. `PAY_QUEUE` makes it long. */
-export const WEEKLY = ['payOnce', 'queueLong'];
-
 /** Only in the gate: at night all the others run on n8n 1 too. */
 const GATE_ALONE = ['smoke'];
 
@@ -42,6 +39,7 @@ export const isTier = (word: string | undefined): word is Tier =>
 	word === 'gate' || word === 'nightly' || word === 'weekly';
 
 const ENDING = '.n8n.ts';
+const LAB = join(__dirname, '..', '..', 'lab');
 
 /** The paths of the tests on a running n8n below a folder. */
 function testsBelow(folder: string): string[] {
@@ -62,11 +60,14 @@ function testsNamed(names: string[]): string[] {
 /** The files of each run of a tier; those of one tier run beside each other. */
 export function runsOf(tier: Tier): Record<string, string[]> {
 	if (tier === 'gate') return { shared: testsNamed(GATE.shared), alone: testsNamed(GATE.alone) };
+	// What takes hours; `PAY_QUEUE` makes it long. lab/versions is a run of its own.
 	if (tier === 'weekly') {
-		return { weekly: [...testsNamed(WEEKLY), ...testsBelow(join(__dirname, '..', 'parts'))] };
+		const below = testsBelow(LAB);
+		return { weekly: below.filter((path) => !path.startsWith(join(LAB, 'versions'))) };
 	}
-	const others = testsNamed([...GATE_ALONE, 'queueLong']);
-	return { nightly: testsBelow(__dirname).filter((path) => !others.includes(path)) };
+	const others = testsNamed(GATE_ALONE);
+	const nightly = testsBelow(__dirname).filter((path) => !others.includes(path));
+	return { nightly: [...nightly, join(LAB, 'payOnce.n8n.ts')] };
 }
 
 /** n8n 2 alone by day, both at night; or the one that the environment names. */

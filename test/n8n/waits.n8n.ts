@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { itemsOf, until, type N8n } from '../../dev/n8n';
 import { chain, node, noOp, pay, start, type Node } from '../../dev/workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { Sandbox } from '../../sandbox/service';
+import { listen } from '../listen';
 import { deliver, deliverLate, SPELLINGS } from './deliveries';
 import { beforeNightly, nightly } from './nightly';
 import {
@@ -220,23 +218,22 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	/** Stands in for Telegram, to which n8n sends what a person is to approve. */
 	const telegram = {
 		sent: [] as string[],
-		server: createServer(),
 		credential: { id: '', name: '' },
+		close: () => {},
 	};
 	beforeAll(async () => {
-		telegram.server.on('request', async (request: IncomingMessage, answer: ServerResponse) => {
+		const { url, close } = await listen(async (request, answer) => {
 			telegram.sent.push(await text(request));
 			answer.setHeader('Content-Type', 'application/json').end('{"ok":true,"result":{}}');
 		});
-		await once(telegram.server.listen(0, '127.0.0.1'), 'listening');
-		const { port } = telegram.server.address() as AddressInfo;
+		telegram.close = close;
 		telegram.credential = await n8n.createCredential(
-			{ accessToken: 'none', baseUrl: `http://127.0.0.1:${port}` },
+			{ accessToken: 'none', baseUrl: url },
 			'telegramApi',
 			'Telegram',
 		);
 	});
-	afterAll(() => telegram.server.close());
+	afterAll(() => telegram.close());
 
 	/** A node of n8n that waits for a person. */
 	const approval = (type: string, typeVersion: number, parameters: object): Node =>

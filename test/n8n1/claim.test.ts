@@ -11,7 +11,11 @@ import {
 	type RunOptions,
 } from '../engine/engine';
 
-jest.mock('../../nodes/Pay/n8n1/version', () => ({ isN8n1: true }));
+// The library of n8n 1 lacks this constant.
+jest.mock('n8n-workflow', () => ({
+	...jest.requireActual<object>('n8n-workflow'),
+	WAIT_FOR_SUB_EXECUTION: undefined,
+}));
 
 withSandbox();
 

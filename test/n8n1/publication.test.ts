@@ -1,8 +1,13 @@
 import type { IHookFunctions, INode } from 'n8n-workflow';
 import { beginPublication, endPublication } from '../../nodes/Pay/n8n1/publication';
 import { refusalOf } from '../refusal';
+import { hookContext } from '../contexts';
 
-jest.mock('../../nodes/Pay/n8n1/version', () => ({ isN8n1: true }));
+// The library of n8n 1 lacks this constant.
+jest.mock('n8n-workflow', () => ({
+	...jest.requireActual<object>('n8n-workflow'),
+	WAIT_FOR_SUB_EXECUTION: undefined,
+}));
 
 let workflows = 0;
 
@@ -11,11 +16,10 @@ function trigger() {
 	const workflow = { id: `publication-${(workflows += 1)}` };
 	const node = { id: 'node', name: 'Paid', parameters: {}, position: [0, 0] };
 	return (settings: Partial<INode> = {}) =>
-		({
+		hookContext({
 			getWorkflow: () => workflow,
 			getNode: () => ({ ...node, ...settings }),
-			getActivationMode: () => 'activate',
-		}) as unknown as IHookFunctions;
+		});
 }
 
 const NEW = { parameters: { startWhen: 'paidOrFailed' } };

@@ -200,7 +200,7 @@ describe('another postback of an execution that is still to come', () => {
 		{ what: 'it is the same one', events: [['accepted', 'new']], expected: undefined },
 		{ what: 'it is in doubt', events: [['in doubt', 'a']], expected: undefined },
 		{ what: 'it was rejected', events: [['rejected', 'a']], expected: undefined },
-	])('where $what: $expected', ({ events, expected }) => {
+	])('where $what, it is $expected', ({ events, expected }) => {
 		expect(awaitedAfter(...events)).toBe(expected);
 	});
 

@@ -266,7 +266,7 @@ describe('a random proof', () => {
 		{ name: 'one letter less', query: { pay_proof: proof.slice(1) } },
 		{ name: 'it twice', query: { pay_proof: [proof, proof] } },
 		{ name: 'it behind a reference', query: { pay_proof: `WyJ4Il0.${proof}` } },
-	])('$name has not', ({ query }) => {
+	])('$name does not have it', ({ query }) => {
 		expect(hashOfRandomProof(query)).not.toBe(hash);
 	});
 });

@@ -4,6 +4,7 @@ import { toPostbackItem } from '../../nodes/Pay/postback/match';
 import { type Postback, readContent, readPostback } from '../../nodes/Pay/postback/postback';
 import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/take';
 import { judgedPostback, postbackOf } from './postbackOf';
+import { webhookContext } from '../contexts';
 
 /** A refusal as n8n logs it, as text and with its facts. */
 function logLine(sentence: string, facts = {}) {
@@ -28,15 +29,14 @@ function called(setting: {
 			return { json: (content: unknown) => written.push(content) };
 		},
 	};
-	const context = {
-		getWorkflow: () => ({ id: 'w', name: 'Orders' }),
+	const context = webhookContext({
 		getNode: () => ({ name: 'Trigger' }),
 		logger: { warn: (...all: unknown[]) => void logged.push(all) },
 		getResponseObject: () => response,
 		getRequestObject: () => request,
 		getHeaderData: () => headers,
 		getQueryData: () => ({ a: '1' }),
-	} as unknown as IWebhookFunctions;
+	});
 	return { context, written, logged };
 }
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { IWebhookFunctions } from 'n8n-workflow';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { claimStarts } from '../../nodes/Pay/postback/repeats';
 import { STATES } from '../../nodes/Pay/service/state';
 import { lineInLog, webhookNode } from '../engine/webhook';
+import { webhookContext } from '../contexts';
 
 const SECRET = 'the secret of the test: repeats';
 const CREDENTIAL = {
@@ -205,11 +205,10 @@ describe('of what postbacks claim', () => {
 
 test('of a long list Node.js is asked once when the response is out: it warns at eleven times', async () => {
 	const once = jest.fn();
-	const context = {
+	const context = webhookContext({
 		getWorkflow: () => ({ id: randomUUID() }),
-		getNode: () => ({ id: 'node-1' }),
 		getResponseObject: () => ({ once }),
-	} as unknown as IWebhookFunctions;
+	});
 	const events = Array.from({ length: 11 }, (_, eventId) => ({ reference: null, eventId }));
 	expect(claimStarts(context, events)).toStrictEqual(Array(11).fill(true));
 	expect(once).toHaveBeenCalledTimes(1);
@@ -286,11 +285,7 @@ test.each<{ name: string; make: () => ReturnType<typeof trigger> }>([
 
 test('a process remembers 50,000', () => {
 	const workflowId = randomUUID();
-	const context = {
-		getWorkflow: () => ({ id: workflowId }),
-		getNode: () => ({ id: 'node-1' }),
-		getResponseObject: () => ({ once: () => undefined }),
-	} as unknown as IWebhookFunctions;
+	const context = webhookContext({ getWorkflow: () => ({ id: workflowId }) });
 	const claim = (eventId: number) => claimStarts(context, [{ reference: null, eventId }]);
 	for (let id = 0; id <= 50_000; id++) claim(id);
 	expect(claim(1)).toBeUndefined();

@@ -3,13 +3,13 @@ import {
 	NodeOperationError,
 	Workflow,
 	type IDataObject,
-	type IHookFunctions,
 	type INodeParameters,
 	type INodeTypes,
 } from 'n8n-workflow';
 import { PayTrigger } from '../../nodes/Pay/PayTrigger.node';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { webhookNode } from '../engine/webhook';
+import { hookContext } from '../contexts';
 
 const [ONE, OLD, NEW] = ['one', 'old', 'new'].map(
 	(which) => `the secret of the test: ${which}`,
@@ -215,23 +215,21 @@ describe('publishing it', () => {
 			// What their expressions give.
 			options: { ...options, ...given },
 		};
-		const context = {
+		const context = hookContext({
 			getNode: () => ({
 				name: 'Pay Trigger',
 				type: 'payTrigger',
 				parameters: { options, authentication: typed ?? allParameters.authentication },
 				credentials: selected && { payApi: { id: '7', name: selected } },
 			}),
-			getActivationMode: () => 'activate',
 			getNodeWebhookUrl: () => 'https://n8n.example.com/webhook/1/postback',
-			getWorkflow: () => ({ id: 'w', name: 'Orders' }),
 			logger: { warn: (line: string) => void logged.push(line) },
 			getNodeParameter: (name: keyof typeof allParameters) =>
 				name === 'startWhen' && typeof parameters === 'function'
 					? parameters()
 					: allParameters[name],
 			getCredentials: async () => credential(),
-		} as unknown as IHookFunctions;
+		});
 		expect(await checkExists.call(context)).toBe(false);
 		expect(await remove.call(context)).toBe(true);
 		return await create.call(context);

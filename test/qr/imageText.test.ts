@@ -23,7 +23,7 @@ test.each([
 		text: `data:image/png;base64,${encodeURIComponent(BASE64)}`,
 	},
 	{ how: 'a data URI without a type', text: `data:image/,${BASE64}` },
-])('a PNG in $how', ({ text }) => {
+])('a PNG in $how is found', ({ text }) => {
 	expect(imageIn(text)).toStrictEqual({ bytes: PNG, mimeType: 'image/png', extension: 'png' });
 });
 

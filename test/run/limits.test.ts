@@ -135,7 +135,7 @@ describe('only listed recipients are paid', () => {
 				more: withTax(['eve']),
 				path: 'creditParty.taxId[]',
 			},
-		])('and none beside them: $what', ({ more, path }) => {
+		])('no member beside them may vary: $what', ({ more, path }) => {
 			for (const each of [varied(more), changing(more)]) {
 				expect(refused([each])).toStrictEqual([[0, moreInRecipient(path)]]);
 			}

@@ -1,4 +1,4 @@
-import { type IExecuteFunctions, type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
+import { type INode, NodeApiError, NodeOperationError } from 'n8n-workflow';
 import { InputError } from '../../nodes/Pay/base/inputError';
 import {
 	type AcceptedResult,
@@ -17,6 +17,7 @@ import {
 } from '../../nodes/Pay/run/report';
 import { CHECK_ITEM, doubtsInWords, SENT_NOTHING } from '../../nodes/Pay/run/words';
 import { OPERATIONS } from '../serviceOperations';
+import { executeContext } from '../contexts';
 
 /* What engine/report.test.ts does not show in a run of the node. */
 
@@ -203,11 +204,11 @@ describe('a list of 130,000 items', () => {
 
 describe('where nothing can be done for any item', () => {
 	const context = (goesOn: boolean) =>
-		({
+		executeContext({
 			continueOnFail: () => goesOn,
 			getInputData: () => [{ json: { a: 1 } }, { json: { b: 2 } }],
 			getNode: () => NODE,
-		}) as unknown as IExecuteFunctions;
+		});
 	const error = new InputError('x', 'It is bad', 'Do this.');
 
 	test('each item says so under "continue"', () => {

@@ -44,7 +44,7 @@ describe('a field has one of some values', () => {
 		{ name: 'not within a list', sources: [{ status: ['paid'] }], expected: false },
 		{ name: 'not empty', sources: [{ status: '' }], expected: false },
 		{ name: 'nowhere', sources: [undefined, null], expected: false },
-	])('$name: $expected', ({ sources, expected }) => {
+	])('$name: that it has one is $expected', ({ sources, expected }) => {
 		expect(mismatchOf(match, new Sources(...sources)) === undefined).toBe(expected);
 	});
 
@@ -118,7 +118,7 @@ test.each<{ name: string; field: string[]; sources: unknown[]; expected: object 
 	},
 	{ name: 'nowhere', field: ['a', 'b'], sources: [{ c: 1 }, undefined], expected: undefined },
 	{ name: 'null alone', field: ['a'], sources: [{ a: null }], expected: undefined },
-])('the value $name', ({ field, sources, expected }) => {
+])('the value $name is found as $expected', ({ field, sources, expected }) => {
 	expect(firstValue(field, new Sources(...sources))).toStrictEqual(expected);
 });
 

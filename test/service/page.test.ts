@@ -10,7 +10,7 @@ import {
 const NGINX =
 	'<html>\r\n<head><title>502 Bad Gateway</title></head>\r\n<body>\r\n<center><h1>502 Bad Gateway</h1></center>\r\n<hr><center>nginx</center>\r\n</body>\r\n</html>\r\n';
 
-// test/parts has the pages of the real ones.
+// lab/parts has the pages of the real ones.
 test.each<{ name: string; page: string; expected: object }>([
 	{
 		name: 'nginx',
@@ -139,7 +139,7 @@ test.each<{ name: string; body: string; title: string | undefined }>([
 	{ name: 'behind a first line without end', body: '<?xml <html', title: undefined },
 	{ name: 'behind a word', body: `OK ${PAGE}`, title: undefined },
 	{ name: 'of another element', body: '<bodywork>', title: undefined },
-])('a page $name', ({ body, title }) => {
+])('a page $name has the title $title', ({ body, title }) => {
 	const expected = title === undefined ? undefined : { title };
 	expect(webPageIn(body, 'text/plain')).toStrictEqual(expected);
 });

@@ -75,7 +75,7 @@ describe('a refund', () => {
 			body: { refund: 'none' },
 			state: 'refunded',
 		},
-	])('$what: $state', ({ words, body, state }) => {
+	])('where there is $what, the state is $state', ({ words, body, state }) => {
 		expect(judged(words, { status: 'paid', ...body }).state).toBe(state);
 	});
 
@@ -111,7 +111,7 @@ describe('a refund', () => {
 				state: 'refunded',
 			},
 			{ what: 'made of another charge', pix: [entry('b', [made]), entry('a', [])], state: 'paid' },
-		])('$what: $state', ({ pix, state }) => {
+		])('where there is $what, the state is $state', ({ pix, state }) => {
 			expect(judged(words, { pix }).state).toBe(state);
 		});
 	});

@@ -80,7 +80,7 @@ test.each<{ what: string; body: object; state: string; reason?: string }>([
 		state: 'otherAmount',
 		reason: 'the field "amount" has another amount than the charge or payment',
 	},
-])('where $what: $state', ({ body, state, reason }) => {
+])('where $what, the state is $state', ({ body, state, reason }) => {
 	const { state: found, reason: why } = judged(WORDS, body);
 	expect({ found, why }).toStrictEqual({ found: state, why: reason });
 });
@@ -169,7 +169,7 @@ describe('of a list', () => {
 			body: { live: true, items: item('AUTHORISATION', 'false') },
 			state: 'other',
 		},
-	])('where $what: $state', ({ body, state }) => {
+	])('where $what, the state is $state', ({ body, state }) => {
 		expect(judged(IN_LIST, body).state).toBe(state);
 	});
 
@@ -203,7 +203,7 @@ describe('no condition goes on with what lacks one', () => {
 			judgedPostback(postbackOf(body), PROVEN, words),
 		);
 
-	test.each(['paid', 'paidOrFailed'])('When %s', (condition) => {
+	test.each(['paid', 'paidOrFailed'])('the condition %s does not go on', (condition) => {
 		const states = condition === 'paid' ? (['paid'] as const) : (['paid', 'failed'] as const);
 		for (const event of ['AUTHORISATION', 'CANCELLED']) {
 			const refused = judgedPostback(
@@ -262,7 +262,7 @@ describe('no condition goes on with what lacks one', () => {
 			field: 'logs[].topic',
 			isMet: false,
 		},
-	])('in a list: $what', ({ body, field = 'items[].event', isMet }) => {
+	])('in a list, $what does not go on', ({ body, field = 'items[].event', isMet }) => {
 		expect(whyNot(IN_LIST, body, field, 'SENT') === undefined).toBe(isMet);
 	});
 

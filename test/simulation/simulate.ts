@@ -160,7 +160,12 @@ async function main(): Promise<void> {
 	if (SIMULATION_PATH) return await replay(seed, SIMULATION_PATH, SIMULATION_OF);
 	if (SIMULATION_FAULT !== undefined) return await find(SIMULATION_FAULT, seed);
 	if (share === 'faults') return await findAll(seed);
-	if (share !== undefined) return await playAll(Number(share), seed);
+	if (share !== undefined) {
+		await playAll(Number(share), seed);
+		if (process.send === undefined)
+			console.log(`${share} scenarios from seed ${seed}: nothing found`);
+		return;
+	}
 	await shareAll(Number(SIMULATION_RUNS), seed);
 }
 

@@ -1,9 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import tls from 'node:tls';
 import { generate } from 'selfsigned';
-
-const LOOPBACK = '127.0.0.1';
+import { listen } from '../listen';
 
 /** What a server does with a connection, and when. */
 export interface Behaviour {
@@ -43,9 +41,7 @@ export class Servers {
 	async listen(server: Server): Promise<number> {
 		this.servers.add(server);
 		server.on('connection', (socket: Socket) => this.keep(socket));
-		server.listen(0, LOOPBACK);
-		await once(server, 'listening');
-		return (server.address() as AddressInfo).port;
+		return (await listen(server)).port;
 	}
 
 	/** Starts a server that speaks raw HTTP/1.1, over TLS where the behaviour says so. */

@@ -1,6 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import express from 'express';
 import { example } from '../../../dev/demo';
 import {
@@ -19,6 +17,7 @@ import { ended, waits } from '../chargeAndWait';
 import { startModel } from '../model';
 import { newIds, nodeOf, SECRET, VERSIONS, withN8n, type Credential } from '../nodes';
 import { chatModel, toAgent } from '../otherNodes';
+import { listen } from '../../listen';
 
 let n8n: N8n;
 let sandbox: Sandbox;
@@ -405,10 +404,8 @@ async function startLogin() {
 		requests.push(`${request.method} ${request.headers['x-api-key']}`);
 		response.json({ token: `token-${requests.length}`, validForSeconds: 60 });
 	});
-	const server = app.listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as AddressInfo;
-	return { url: `http://127.0.0.1:${port}/login`, requests, close: () => server.close() };
+	const { url, close } = await listen(app);
+	return { url: `${url}/login`, requests, close };
 }
 
 function shortLivedToken() {

@@ -3,7 +3,7 @@ import { example } from '../../../dev/demo';
 import { itemsOf, pause, until, webhookPath, type Execution, type N8n } from '../../../dev/n8n';
 import { majorOf } from '../../../dev/versions';
 import { call, chain, node, pay, payTrigger, splitItems, start } from '../../../dev/workflow';
-import { startReceiver } from '../../sandbox/service';
+import { startReceiver } from '../../../sandbox/caller';
 import { allFinished, nodeOf, startN8n, VERSIONS } from '../nodes';
 import { callOf } from '../otherNodes';
 
@@ -11,6 +11,11 @@ import { callOf } from '../otherNodes';
 const REPORTED = 6_000;
 
 // A workflow of the n8n itself takes the service's place, as it does for whoever has no account.
+// Amounts that the practice service takes for an order (sandbox/rehearsals.ts), and one that is none.
+const REJECTED = '4.22';
+const UNKNOWN = '5.03';
+const PAID = '4.23';
+
 describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 	let n8n: N8n;
 	let service: string;
@@ -126,8 +131,8 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 			['1.02', { outcome: 'accepted' }, ['failed']],
 			['1.03', { outcome: 'accepted' }, ['paid', 'paid']],
 			['1.06', { outcome: 'accepted' }, []],
-			['4.22', { outcome: 'rejected', statusCode: 422 }, []],
-			['5.03', { outcome: 'unknown', statusCode: 503 }, []],
+			[REJECTED, { outcome: 'rejected', statusCode: 422 }, []],
+			[UNKNOWN, { outcome: 'unknown', statusCode: 503 }, []],
 		];
 
 		beforeAll(async () => {
@@ -169,17 +174,17 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 
 	test('an External ID that was taken is not taken again; one that was refused may be corrected', async () => {
 		const external_id = `payout-${randomUUID()}`;
-		expect(await run({ amount: '4.22', external_id })).toMatchObject({ outcome: 'rejected' });
-		expect(await run({ amount: '4.23', external_id })).toMatchObject({ outcome: 'accepted' });
+		expect(await run({ amount: REJECTED, external_id })).toMatchObject({ outcome: 'rejected' });
+		expect(await run({ amount: PAID, external_id })).toMatchObject({ outcome: 'accepted' });
 		// At once, from another node of another workflow, which has no memory of the first.
-		const again = await run({ amount: '4.23', external_id });
+		const again = await run({ amount: PAID, external_id });
 		expect(again).toMatchObject({
 			statusCode: 409,
 			response: { message: 'This external_id has come before' },
 		});
 		expect(again.outcome).not.toBe('accepted');
 		// A charge and a payment are two things, as their two paths are.
-		const charge = await run({ resource: 'qrCode', amount: '4.23', external_id });
+		const charge = await run({ resource: 'qrCode', amount: PAID, external_id });
 		expect(charge).toMatchObject({ outcome: 'accepted' });
 	});
 

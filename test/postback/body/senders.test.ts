@@ -2,7 +2,7 @@ import { parseBody } from '../../../nodes/Pay/postback/body';
 import recordings from './senders.json';
 
 /**
- * What these programs meant; test/parts/senders.n8n.ts sends the bodies anew. The platform refuses a quote in
+ * What these programs meant; lab/parts/senders.n8n.ts sends the bodies anew. The platform refuses a quote in
  * a name that is written `\\"`, and the headers of Python's email package.
  */
 const NESTED = {

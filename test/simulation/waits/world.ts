@@ -3,6 +3,7 @@ import type { INodeExecutionData, IRunExecutionData, IWebhookFunctions } from 'n
 import { randomProof, withRandomProof } from '../../../nodes/Pay/postback/proof';
 import { Clock } from '../clock';
 import { NodeProcess } from '../nodeProcess';
+import { webhookContext } from '../../contexts';
 import type { Plan, PlannedPostback } from './plan';
 import { judgeRefusal, judgeResumption, type TakenPostback, type Wait } from './rules';
 
@@ -247,10 +248,9 @@ export class World {
 				request.rawBody = Buffer.from(JSON.stringify({ status: planned.status }));
 			},
 		};
-		const context = {
+		return webhookContext({
 			getNode: () => ({ name: NODE, parameters }),
 			getNodeParameter: (name: string) => parameters[name],
-			getWorkflow: () => ({ id: 'workflow' }),
 			getExecutionId: () => '1',
 			getQueryData: () => Object.fromEntries(new URL(this.waits[planned.wait]!.url).searchParams),
 			getHeaderData: () => ({ 'content-type': 'application/json' }),
@@ -258,7 +258,6 @@ export class World {
 			getResponseObject: () => response,
 			evaluateExpression: (expression: string) =>
 				expression.includes('resumeUrl') ? RESUME_URL : JSON.stringify([item, awaited]),
-			logger: { warn: () => undefined },
 			additionalData: {
 				getRunExecutionData: async () => {
 					const { data } = await this.load(process);
@@ -266,7 +265,6 @@ export class World {
 					return JSON.parse(data) as IRunExecutionData;
 				},
 			},
-		};
-		return context as unknown as IWebhookFunctions;
+		});
 	}
 }
