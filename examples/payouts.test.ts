@@ -56,7 +56,7 @@ test.each([
 	['10,50', '1.234'],
 ])('where amounts are written as %s, "%s" is not plainly one', (amounts, amount) => {
 	expect(check([line('1'), line(amount, 'b')], amounts)).toStrictEqual({
-		problem: `Line 3 has an amount that is not plainly one: "${amount}"`,
+		problem: `Line 3 has an amount that is not a plain number: "${amount}"`,
 	});
 });
 

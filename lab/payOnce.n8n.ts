@@ -122,7 +122,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			);
 			expect(whyNot(comma).description).toContain('a number with a point, such as 10.50?');
 			const [, again] = answersTo(good);
-			expect(again!.error!.message).toMatch(/: execution \d+ has it: no outcome yet$/);
+			expect(again!.error!.message).toMatch(/: execution \d+ has claimed it: no outcome yet$/);
 		});
 
 		test('of a line with another amount or recipient it says both', () => {
@@ -155,7 +155,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 				'duplicate',
 				'accepted',
 			]);
-			expect(again[0]!.error!.message).toMatch(/: execution \d+ has it: accepted$/);
+			expect(again[0]!.error!.message).toMatch(/: execution \d+ has claimed it: accepted$/);
 			expect(arrivals([good, rejected, lost, spaced, tooLong])).toStrictEqual([1, 2, 1, 1, 1]);
 			expect(payOnce.row(rejected)).toMatchObject({ amount: 9, outcome: 'accepted' });
 		});
@@ -171,9 +171,10 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 
 		test('a person who asked decides, once, about the execution that was named', () => {
 			const row = payOnce.row(lost)!;
-			const NOTHING = 'Nothing is changed: it is not in doubt, or another execution has it';
+			const NOTHING =
+				'Nothing was changed: it is not in doubt, or another execution has claimed it';
 			expect(payOnce.decide({ ...row, execution: '1' }, false)).toBe(NOTHING);
-			expect(payOnce.decide(row, true)).toBe('Written down as paid');
+			expect(payOnce.decide(row, true)).toBe('Recorded as paid');
 			expect(payOnce.decide(row, false)).toBe(NOTHING);
 			expect(payOnce.row(lost)).toMatchObject({ outcome: 'accepted', reason: 'Ana asked' });
 			const doubtful = `SELECT * FROM pay_once_in_doubt WHERE external_id = '${lost}'`;
@@ -334,7 +335,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			expect(arrivals(inDoubt)).toStrictEqual(arrivedOnce);
 			for (const { external_id = '', error } of answers) {
 				if (error === undefined || !inDoubt.includes(external_id)) continue;
-				expect(error.message).toContain('has it: no outcome yet');
+				expect(error.message).toContain('has claimed it: no outcome yet');
 			}
 			expect(inDoubtOf()).toStrictEqual(inDoubt);
 			const told = payOnce.sql('SELECT external_id FROM pay_once_in_doubt');
@@ -373,7 +374,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			await unlock();
 			const claimed = await until('the claim', async () => payOnce.row(id));
 			expect(payOnce.decide(claimed, false)).toBe(
-				`Released. Execution ${claimed.execution} had it: if it still runs, it can still pay`,
+				`Released. Execution ${claimed.execution} had claimed it: if it is still running, it can still pay`,
 			);
 			await callUntilTaken(id, claimed.execution);
 			const before = payOnce.row(id)!;
@@ -384,7 +385,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			print(`frozen after its claim, thawed after a release: ${outcomeOf(late!)}`);
 			expect(late!.outcome).toBe('duplicate');
 			expect(late!.notWritten).toBe(
-				'Table pay_once: another execution has the row, or a person decided',
+				'Table pay_once: another execution has claimed the row, or a person has decided',
 			);
 			expect(arrivals([id])).toStrictEqual([1]);
 			expect(payOnce.row(id)).toStrictEqual(before);

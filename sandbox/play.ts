@@ -110,7 +110,7 @@ function refusalOf(
 
 /** What the answer says of the postbacks that follow. */
 function postbackInWords(isHere: boolean, times: number): string {
-	if (!isHere) return 'None: there is no postback URL of this n8n';
+	if (!isHere) return 'None: no postback URL of this n8n was given';
 	return times > 0 ? 'In 3 seconds' : 'Never';
 }
 

@@ -5,9 +5,9 @@
 	const code = `${image}
 		<p>Scan it, or copy it into your bank’s app:</p>
 		<textarea readonly rows="5" aria-label="The code">${safe(row.code)}</textarea>
-		<p role="status">Not paid yet. This page says when it is.</p>`;
+		<p role="status">Not paid yet. This page will show when it is.</p>`;
 	const open = row.code ? code : '<p>One moment …</p>';
-	const closed = '<p>This code can no longer be paid. Please ask us.</p>';
+	const closed = '<p>This code can no longer be paid. Please contact us.</p>';
 	const states = {
 		'': '<p>No code could be made. Please try again in a minute.</p>',
 		open,

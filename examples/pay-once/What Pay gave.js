@@ -1,4 +1,4 @@
-// The items of Pay, not those of PostgreSQL. What the table does not have is told: it ended so all the same.
+// The items of Pay, not those of PostgreSQL. Says where the table lacks an outcome, which is true nevertheless.
 const written = $input.all().map(({ json }) => json);
 const claimed = $('Claimed?').all();
 return $('Pay')
@@ -9,7 +9,7 @@ return $('Pay')
 		if (error === undefined && done === true) return { json: { position, item: json } };
 		const why =
 			error === undefined
-				? 'another execution has the row, or a person decided'
+				? 'another execution has claimed the row, or a person has decided'
 				: 'the outcome could not be written';
 		return { json: { position, item: { ...json, notWritten: `Table pay_once: ${why}` } } };
 	});

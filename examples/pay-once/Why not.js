@@ -11,9 +11,9 @@
 				? `Nothing was sent for payment "${line.external_id}": it could not be claimed`
 				: `Nothing was sent now for payment "${line.external_id}": ${refusal}`,
 			description: error
-				? 'Is the External ID there, and the amount a number with a point, such as 10.50? Else ' +
-					`PostgreSQL could not be asked: look at the node Claim in execution ${$execution.id}.`
-				: 'Its fate is that of the first one: look it up in the table pay_once before you pay again.',
+				? 'Is the External ID there, and the amount a number with a point, such as 10.50? Otherwise ' +
+					`PostgreSQL could not be reached: look at the node Claim in execution ${$execution.id}.`
+				: 'Only the first one counts: look up its outcome in the table pay_once before you pay again.',
 		},
 	},
 }))($('Twenty at a time').item.json, $json.error, $json.refusal);

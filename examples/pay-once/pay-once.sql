@@ -1,7 +1,7 @@
--- Pay once: of all executions that want to pay one External ID, one may.
+-- Pay once: of all executions that want to pay the same External ID, only one may.
 --
 -- The table has one row for each External ID. An execution claims the row, pays, and writes the outcome. PostgreSQL
--- lets one execution claim a row, however many try in the same moment. Run this file once; to run it again does no harm.
+-- lets one execution claim a row, however many try in the same moment. Run this file once; running it again does no harm.
 
 CREATE TABLE IF NOT EXISTS pay_once (
   external_id text PRIMARY KEY CHECK (external_id <> ''),
@@ -19,7 +19,7 @@ CREATE TABLE IF NOT EXISTS pay_once (
 );
 
 -- CLAIM. Where "claimed" is true, the execution pays now. Else "refusal" says why not, and nothing is sent.
--- Free is an External ID that is new, or whose last try ended as rejected or notSent: it may be corrected and sent
+-- An External ID is free if it is new, or if its last try ended as rejected or notSent: it may be corrected and sent
 -- again, so the row takes the new amount and recipient.
 CREATE OR REPLACE FUNCTION pay_once_claim(
   p_external_id text, p_amount text, p_recipient text, p_execution text, OUT claimed boolean, OUT refusal text
@@ -36,7 +36,7 @@ BEGIN
   claimed := FOUND;
   IF claimed THEN RETURN; END IF;
   SELECT * INTO there FROM pay_once WHERE external_id = p_external_id;
-  refusal := format('execution %s has it: %s', there.execution, coalesce(there.outcome, 'no outcome yet'));
+  refusal := format('execution %s has claimed it: %s', there.execution, coalesce(there.outcome, 'no outcome yet'));
   IF (there.amount, there.recipient) <> (p_amount::numeric, p_recipient) THEN
     refusal := refusal || format('. The row says %s to %s, this line %s to %s',
       there.amount, there.recipient, p_amount, p_recipient);
@@ -79,7 +79,7 @@ RETURNS text LANGUAGE sql AS $$
       AND (outcome IS NULL OR outcome IN ('unknown', 'duplicate'))
     RETURNING 1
   ) SELECT CASE
-    WHEN NOT EXISTS (SELECT FROM decided) THEN 'Nothing is changed: it is not in doubt, or another execution has it'
-    WHEN p_was_paid THEN 'Written down as paid'
-    ELSE format('Released. Execution %s had it: if it still runs, it can still pay', p_execution) END
+    WHEN NOT EXISTS (SELECT FROM decided) THEN 'Nothing was changed: it is not in doubt, or another execution has claimed it'
+    WHEN p_was_paid THEN 'Recorded as paid'
+    ELSE format('Released. Execution %s had claimed it: if it is still running, it can still pay', p_execution) END
 $$;

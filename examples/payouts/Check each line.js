@@ -9,7 +9,7 @@ if (rows[0].error) return stop(`The file could not be read as CSV: ${rows[0].err
 const missing = columns.filter((name) => !Object.hasOwn(rows[0], name));
 if (missing.length > 0) {
 	return stop(
-		`No line was found, or no column ${missing.join(', ')}. The first line names the columns, separated as you said.`,
+		`No line was found, or no column ${missing.join(', ')}. The first line must name the columns, separated as you chose.`,
 	);
 }
 
@@ -30,7 +30,7 @@ for (const [index, row] of rows.entries()) {
 			`Lines ${lineOf.get(external_id)} and ${number} have the same identifier: ${external_id}`,
 		);
 	if (!plainAmount.test(amount) || /^[0.,]+$/.test(amount))
-		return stop(`Line ${number} has an amount that is not plainly one: "${amount}"`);
+		return stop(`Line ${number} has an amount that is not a plain number: "${amount}"`);
 	lineOf.set(external_id, number);
 	const sent = amount.replace(',', '.');
 	const [whole, fraction = ''] = sent.split('.');

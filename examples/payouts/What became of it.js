@@ -3,7 +3,7 @@ const WORDS = {
 	accepted: 'sent',
 	rejected: 'rejected',
 	notSent: 'not sent',
-	duplicate: 'sent before, or perhaps: ask your service',
+	duplicate: 'perhaps sent before: ask your service',
 };
 const lines = $('One item each').all();
 return $input.all().map(({ json: { outcome, error } }, index) => ({

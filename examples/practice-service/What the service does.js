@@ -180,7 +180,7 @@ function refusalOf({ headers: { authorization }, body = {} }, { required }) {
 	return void 0;
 }
 function postbackInWords(isHere, times) {
-	if (!isHere) return 'None: there is no postback URL of this n8n';
+	if (!isHere) return 'None: no postback URL of this n8n was given';
 	return times > 0 ? 'In 3 seconds' : 'Never';
 }
 function play(item, executionId, operations) {

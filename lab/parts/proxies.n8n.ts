@@ -177,7 +177,7 @@ const NGINX: Row[] = [
 		to: 'tlsToHttp',
 		outcome: 'notSent',
 		booked: 0,
-		words: ['the address does not speak https'],
+		words: ['the address does not use https'],
 	},
 ];
 

@@ -66,8 +66,8 @@ const ROWS: Row[] = [
 	{
 		name: 'https: at the port of http:',
 		data: { tokenUrl: 'https:' },
-		test: 'does not speak https',
-		run: 'does not speak https',
+		test: 'does not use https',
+		run: 'does not use https',
 	},
 ];
 

@@ -52,12 +52,12 @@ export class PayTrigger implements INodeType {
 		// One line above the node on the canvas; n8n 1 cuts it after some 65 characters.
 		eventTriggerDescription: 'Waiting for a postback: run a Pay node with the Test URL',
 		triggerPanel: {
-			header: 'Take a postback while you build',
+			header: 'Receive a postback while you build',
 			executionsHelp: {
 				inactive:
-					'Postbacks have two addresses. While you build: press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node; in the sandbox, then settle the transaction on its page. When the workflow is published, postbacks to the <b>Production URL</b> start it by themselves, and you find them under Executions.',
+					'There are two addresses for postbacks. While you build, press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node. In the sandbox, then settle the transaction on its page. Once the workflow is published, postbacks to the <b>Production URL</b> start it automatically, and you find them under Executions.',
 				active:
-					'Postbacks to the <b>Production URL</b> start this workflow by themselves: you find them under <a data-key="executions">Executions</a>. To look at one here, press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node.',
+					'Postbacks to the <b>Production URL</b> start this workflow automatically, and you find them under <a data-key="executions">Executions</a>. To look at one here, press "Execute step", put the <b>Test URL</b> into the Postback URL of a Pay node in another workflow and run that node.',
 			},
 			activationHint:
 				'Follow the steps under "To get postbacks". Without publishing, only the Test URL works.',

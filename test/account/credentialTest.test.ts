@@ -81,14 +81,14 @@ test.each<{ what: string; granted: string | undefined; scope: string; words: str
 		granted: 'pay.write openid pay.read',
 		scope: 'pay.read pay.write',
 		words:
-			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right, the service may accept requests only from addresses on an allow-list',
 	},
 	{
 		what: 'the same, which it need not say',
 		granted: undefined,
 		scope: 'pay.read pay.write',
 		words:
-			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right, the service may accept requests only from addresses on an allow-list',
 	},
 ])('a token endpoint that grants $what', async ({ granted, scope, words }) => {
 	const body = JSON.stringify({ access_token: randomUUID(), scope: granted });
@@ -99,7 +99,7 @@ test.each<{ what: string; granted: string | undefined; scope: string; words: str
 const ON_HTTPS =
 	'<h1>400 Bad Request</h1><center>The plain HTTP request was sent to HTTPS port</center><hr><center>nginx/1.22.1</center>';
 const USE_HTTPS =
-	'takes only https: (HTTP 400, on a page of nginx): write https:// at the start of the Base URL';
+	'accepts only https (HTTP 400, on a page of nginx): write https:// at the start of the Base URL';
 const OF_HAPROXY =
 	'<html><body><h1>503 Service Unavailable</h1>\nNo server is available.\n</body></html>\n';
 test.each([
@@ -145,31 +145,31 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 		what: '401',
 		fault: status(401),
 		expected:
-			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right, the service may accept requests only from addresses on an allow-list',
 	},
 	{
 		what: '403',
 		fault: status(403),
 		expected:
-			'Error: The service rejected the access token (HTTP 403). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 403). If the token is right, the service may accept requests only from addresses on an allow-list',
 	},
 	{
 		what: 'n8n without such a workflow',
 		fault: status(404, { body: UNREGISTERED }),
 		expected:
-			'Error: n8n responded: no workflow is published at this address (HTTP 404). Publish the workflow that plays the service (n8n 1: Active)',
+			'Error: n8n responded: no workflow is published at this address (HTTP 404). Publish the workflow that acts as the service (on n8n 1, switch it to Active)',
 	},
 	{
 		what: '404',
 		fault: status(404),
 		expected:
-			'Error: The service does not know this address (HTTP 404): the Base URL is wrong, or the Scheme Name in Paths under Describe the Service',
+			'Error: The service does not know this address (HTTP 404): either the Base URL is wrong, or the Scheme Name in Paths under Describe the Service',
 	},
 	{
 		what: '405',
 		fault: status(405),
 		expected:
-			'Error: The service does not know this address (HTTP 405): the Base URL is wrong, or the Scheme Name in Paths under Describe the Service',
+			'Error: The service does not know this address (HTTP 405): either the Base URL is wrong, or the Scheme Name in Paths under Describe the Service',
 	},
 	{
 		what: '407',
@@ -180,7 +180,8 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 	{
 		what: '429',
 		fault: status(429),
-		expected: 'Error: The service takes no more requests for now (HTTP 429): test again in a while',
+		expected:
+			'Error: The service accepts no more requests for now (HTTP 429): test again in a while',
 	},
 	{
 		what: '302',
@@ -201,19 +202,19 @@ test.each<{ what: string; fault: Fault; expected: string }>([
 	{
 		what: 'a page',
 		fault: status(200, LOGIN),
-		expected: `Error: The response is a web page titled "Log in" (HTTP 200), not a service's: the Base URL is wrong`,
+		expected: `Error: The response is a web page titled "Log in" (HTTP 200), not a response from the service, so the Base URL is wrong`,
 	},
 	{
 		what: 'a page as JSON',
 		fault: status(400, { body: '\n <!DOCTYPE html>' }),
 		expected:
-			"Error: The response is a web page (HTTP 400), not a service's: the Base URL is wrong",
+			'Error: The response is a web page (HTTP 400), not a response from the service, so the Base URL is wrong',
 	},
 	{
 		what: 'a text as a page',
 		fault: status(400, { ...NO_PAGE, body: 'Hi' }),
 		expected:
-			"Error: The response is a web page (HTTP 400), not a service's: the Base URL is wrong",
+			'Error: The response is a web page (HTTP 400), not a response from the service, so the Base URL is wrong',
 	},
 	{ what: 'JSON as a page', fault: status(400, NO_PAGE), expected: OK },
 	{
@@ -284,13 +285,13 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		what: 'another scheme',
 		change: { schemeName: 'slow' },
 		expected:
-			'Error: The service does not know this address (HTTP 404): the Base URL is wrong, or the Scheme Name in Paths under Describe the Service',
+			'Error: The service does not know this address (HTTP 404): either the Base URL is wrong, or the Scheme Name in Paths under Describe the Service',
 	},
 	{
 		what: 'a pasted token that is none',
 		change: PASTED,
 		expected:
-			'Error: The service rejected the access token (HTTP 401). If the token is right: some services take requests only from addresses on an allow-list',
+			'Error: The service rejected the access token (HTTP 401). If the token is right, the service may accept requests only from addresses on an allow-list',
 	},
 	{
 		what: 'a service that is not there',
@@ -302,12 +303,12 @@ test.each<{ what: string; change: Record<string, unknown>; expected: string }>([
 		what: 'a webhook at another port',
 		change: { baseUrl: `${NOWHERE}/webhook` },
 		expected:
-			'Error: Nothing answers at 127.0.0.1:1. A webhook of this n8n is called at the port that n8n itself listens to: 5678, unless N8N_PORT says otherwise. It can differ from the one in your browser.',
+			'Error: Nothing answers at 127.0.0.1:1. To call a webhook of this n8n, use the port that n8n itself listens on: 5678, unless N8N_PORT says otherwise. It can differ from the one in your browser.',
 	},
 	{
 		what: 'https: for a service that speaks http:',
 		change: { baseUrl: '$SANDBOX' },
-		expected: 'Error: The address does not speak https. Is it http://…?',
+		expected: 'Error: The address does not use https. Should it be http://…?',
 	},
 ])('where $what is entered, the test says what is wrong', async ({ change, expected }) => {
 	const entered = { ...client, ...change } as { baseUrl: string };

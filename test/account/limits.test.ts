@@ -2,7 +2,7 @@ import { readLimits } from '../../nodes/Pay/account/account';
 import { InputError } from '../../nodes/Pay/base/inputError';
 
 const CANNOT_BE_READ =
-	'No money goes out, because a limit of the Pay API credential cannot be read: ';
+	'No money is sent, because a limit in the Pay API credential cannot be read: ';
 
 /** @param unresolved those of the fields that were typed as an expression */
 const limitsOf = (fields: object, unresolved = {}) =>
@@ -71,7 +71,7 @@ test.each(['a, b', 'a b', '.', 'a.', '$.taxId', '"a.b"', '[0]', '*[0]'])(
 
 test('where n8n does not say what an expression left empty, an empty limit is none that is known', () => {
 	const NOT_KNOWN = {
-		message: `${CANNOT_BE_READ}Highest Sum per Execution (highestSum) is empty, and n8n does not say whether an expression left it so`,
+		message: `${CANNOT_BE_READ}Highest Sum per Execution (highestSum) is empty, and n8n does not say whether an expression caused that`,
 		advice:
 			'Run again. If that does not help, enter all three limits, or turn Limit Payments off and put the limits elsewhere.',
 	};

@@ -93,7 +93,7 @@ describe('a genuine signature is taken', () => {
 });
 
 describe('anything else is refused', () => {
-	const NONE = 'the header x-signature holds no signature of this body';
+	const NONE = 'the header x-signature contains no signature of this body';
 	test.each<{ what: string; headers: Record<string, unknown>; fault: string }>([
 		{ what: 'no header', headers: {}, fault: 'the header x-signature is missing' },
 		{
@@ -124,7 +124,7 @@ describe('anything else is refused', () => {
 		expect(faultOf(SIGNED, headers)).toBe(fault);
 	});
 
-	const OLD = 'the time in the header x-timestamp is not now';
+	const OLD = 'the time in the header x-timestamp is not the current time';
 	test.each<{ what: string; time: string | undefined; fault: string }>([
 		{ what: 'no time', time: undefined, fault: 'the header x-timestamp is missing' },
 		{ what: 'a time of before', time: String(NOW / 1000 - 301), fault: OLD },
@@ -245,7 +245,7 @@ describe('a signature with a public key', () => {
 		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
 		const other = { 'x-signature': rsa(RSA.privateKey, Buffer.from('other')) };
 		expect(faultOf(credential, other)).toBe(
-			'the header x-signature holds no signature of this body',
+			'the header x-signature contains no signature of this body',
 		);
 	});
 
@@ -339,7 +339,7 @@ describe('while a secret is replaced, both count', () => {
 });
 
 describe('a signature of another kind is called by its name', () => {
-	const KINDS = 'HMAC-SHA256, HMAC-SHA512 and RSA-SHA256 can be checked';
+	const KINDS = 'Only HMAC-SHA256, HMAC-SHA512 and RSA-SHA256 can be checked';
 	test.each<{ header: string; kind: string; length: number }>([
 		{ header: mac('hex', { algorithm: 'sha1' }), kind: 'HMAC-SHA1', length: 20 },
 		{ header: mac('base64', { algorithm: 'sha1' }), kind: 'HMAC-SHA1', length: 20 },
@@ -347,7 +347,7 @@ describe('a signature of another kind is called by its name', () => {
 		{ header: `v1=${rsa(RSA.privateKey)}`, kind: 'RSA', length: 256 },
 	])('one of $length bytes is called $kind', ({ header, kind, length }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBe(
-			`the header x-signature holds no signature of this body. It looks like ${kind}: ${length} bytes. ${KINDS}`,
+			`the header x-signature contains no signature of this body. It looks like ${kind}: ${length} bytes. ${KINDS}`,
 		);
 	});
 });
@@ -407,7 +407,8 @@ describe('a template of what is signed', () => {
 		expect(faultOf(credential, forged)).toBeDefined();
 	});
 
-	const NONCE = 'the header x-nonce holds what stands beside it in the signed content';
+	const NONCE =
+		'the header x-nonce contains the text that separates it from what comes next to it in the signed content';
 	test.each<{
 		what: string;
 		credential: PayCredential;
@@ -448,14 +449,15 @@ describe('a template of what is signed', () => {
 			credential: template('{timestamp}.{body}', TIME),
 			headers: { 'x-time': '1700' },
 			content: `1700.${TEXT}`,
-			fault: 'the time in the header x-time is not now',
+			fault: 'the time in the header x-time is not the current time',
 		},
 		{
 			what: 'a time that holds its border',
 			credential: template('{timestamp}0{body}', TIME),
 			headers: { 'x-time': SECONDS },
 			content: `${SECONDS}0${TEXT}`,
-			fault: 'the time in the header x-time holds what stands beside it',
+			fault:
+				'the time in the header x-time contains the text that separates it from what comes next to it',
 		},
 	])('is refused with $what, genuine as it is', ({ credential, headers, content, fault }) => {
 		expect(faultOf(credential, { ...headers, 'x-signature': signed(content) })).toBe(fault);

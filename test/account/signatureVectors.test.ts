@@ -172,7 +172,7 @@ test.each(VECTORS)(
 		const request = { headers, method: 'POST', path: '/webhook/7' };
 		expect(signatureFault(rule, request, Buffer.from(body))).toBeUndefined();
 		expect(signatureFault(rule, request, Buffer.from(`${body} `))).toMatch(
-			/holds no signature of this body$/,
+			/contains no signature of this body$/,
 		);
 	},
 );

@@ -57,7 +57,7 @@ function faultOf(
 
 const GENUINE = headersOf({});
 const SIGNATURE = GENUINE['webhook-signature']!;
-const NONE = 'the header webhook-signature holds no signature of this body';
+const NONE = 'the header webhook-signature contains no signature of this body';
 
 describe('a genuine notification is taken', () => {
 	test.each<{ what: string; headers: Record<string, unknown> }>([
@@ -144,17 +144,17 @@ describe('anything else is refused', () => {
 		{
 			what: 'a time of before',
 			headers: headersOf({ time: SECONDS - 301 }),
-			fault: 'the time in the header webhook-timestamp is not now',
+			fault: 'the time in the header webhook-timestamp is not the current time',
 		},
 		{
 			what: 'a time to come',
 			headers: headersOf({ time: SECONDS + 301 }),
-			fault: 'the time in the header webhook-timestamp is not now',
+			fault: 'the time in the header webhook-timestamp is not the current time',
 		},
 		{
 			what: 'a header that holds more than the time that is signed',
 			headers: { ...GENUINE, 'webhook-timestamp': `paid,t=${SECONDS}` },
-			fault: 'the header webhook-timestamp holds something else than a time in seconds',
+			fault: 'the header webhook-timestamp contains something other than a time in seconds',
 		},
 		{
 			what: 'the id and the time of the other set',
@@ -173,30 +173,31 @@ describe('anything else is refused', () => {
 		{
 			what: 'an id with a point, whose end is the time of before',
 			headers: { ...GENUINE, ...headersOf({ id: `msg_1.${SECONDS}` }) },
-			fault: 'the header webhook-id holds what stands beside it in the signed content',
+			fault:
+				'the header webhook-id contains the text that separates it from what comes next to it in the signed content',
 		},
 		{
 			// Signed was the time "<seconds>.921" and the body "{…}".
 			what: 'a time whose point was moved into the body',
 			headers: { ...headersOf({ time: `${SECONDS}.921` }), 'webhook-timestamp': String(SECONDS) },
 			body: `921.${BODY}`,
-			fault: 'the body begins with a part of a time',
+			fault: 'the body begins with part of a time',
 		},
 		{
 			what: 'a genuine signature that says to be of another version',
 			headers: { ...GENUINE, 'webhook-signature': SIGNATURE.replace('v1,', 'v2,') },
-			fault: 'the header webhook-signature holds no signature of the version v1',
+			fault: 'the header webhook-signature contains no signature of version v1',
 		},
 		{
 			what: 'a genuine signature without a version',
 			headers: { ...GENUINE, 'webhook-signature': SIGNATURE.replace('v1,', '') },
-			fault: 'the header webhook-signature holds no signature of the version v1',
+			fault: 'the header webhook-signature contains no signature of version v1',
 		},
 		{
 			what: 'signatures with a public key alone',
 			headers: { ...GENUINE, 'webhook-signature': `v1a,${mac('x')} v1a,${mac('y')}` },
 			fault:
-				'the header webhook-signature holds only signatures of the version v1a (ed25519), which cannot be checked: ask the service for a secret that begins with whsec_',
+				'the header webhook-signature contains only signatures of version v1a (ed25519), which cannot be checked: ask the service for a secret that begins with whsec_',
 		},
 		{
 			what: 'half a signature',
@@ -259,7 +260,7 @@ test('its id and its time are signed too, those of the set that counts and no ot
 
 describe('where its headers come and something else is set, the log says so', () => {
 	const HINT =
-		'. It has the headers of Standard Webhooks: if your service speaks that, set Check the Sender to Signature and Signed Content to Standard Webhooks';
+		'. It has the headers of Standard Webhooks: if your service uses that standard, set Check the Sender to Signature and Signed Content to Standard Webhooks';
 	const hmac: PayCredential = {
 		senderCheck: 'signature',
 		signatureHeader: 'X-Signature',

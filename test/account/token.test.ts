@@ -250,7 +250,7 @@ describe('failures', () => {
 		const { post } = endpoint(() => ({ statusCode, body }));
 		expect(await failureOf(account(), post)).toMatchObject({
 			field: 'tokenUrl',
-			message: `Could not get an access token: the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
+			message: `Could not get an access token: the response of the token endpoint contains no access_token (HTTP ${statusCode})`,
 		});
 	});
 
@@ -296,7 +296,7 @@ describe('failures', () => {
 	])('the words of the endpoint are told: $what', async ({ body, words }) => {
 		const { post } = endpoint(() => ({ statusCode: 415, body }));
 		expect((await failureOf(account(), post)).advice).toBe(
-			`The endpoint said: ${words}. Check Client ID and Client Secret of the Pay API credential. The credential sends them as Client Authentication "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body". For a secret with + or %, try "Body" first.`,
+			`The endpoint said: ${words}. Check Client ID and Client Secret of the Pay API credential. The credential sends them with Client Authentication set to "Header". If they are right, choose another one: "Body", "Header and JSON Body" or "JSON Body". For a secret with + or %, try "Body" first.`,
 		);
 	});
 

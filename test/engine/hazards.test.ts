@@ -262,8 +262,8 @@ test('a cancelled execution logs what was accepted and what is in flight, and st
 	});
 	const place = `"workflow":"${workflowId()}","workflowId":"${workflowId()}","node":"Pay"`;
 	expect(logged).toStrictEqual([
-		`Pay: the execution was stopped while it sent payments. Requests in flight are still awaited. {${place},"executionId":"42","accepted":["a"],"unknown":[],"inFlight":["b"],"notReached":["c"]}`,
-		`Pay: the execution was stopped while it sent payments. This is what became of its requests. {${place},"executionId":"42","accepted":["a","b"],"unknown":[],"inFlight":[],"notReached":["c"]}`,
+		`Pay: the execution was stopped while it was sending payments. Responses to the requests in flight are still expected. {${place},"executionId":"42","accepted":["a"],"unknown":[],"inFlight":["b"],"notReached":["c"]}`,
+		`Pay: the execution was stopped while it was sending payments. This is what became of its requests. {${place},"executionId":"42","accepted":["a","b"],"unknown":[],"inFlight":[],"notReached":["c"]}`,
 	]);
 	expect(arrived()).toStrictEqual(['a', 'b']);
 	// A later execution may pay what was not sent, and nothing else.
@@ -334,12 +334,12 @@ describe('the report', () => {
 		const external_id = "={{ $json.id + '-' + $now.toMillis() }}";
 		const parameters = { ...FIELDS, external_id };
 		const run = await pay(itemsFor('a', 'b'), { parameters });
-		expect(hintsOf(run).filter((hint) => /holds \$now/.test(String(hint)))).toHaveLength(1);
+		expect(hintsOf(run).filter((hint) => /contains \$now/.test(String(hint)))).toHaveLength(1);
 		const charge = await pay(itemsFor('a'), {
 			parameters: { ...CHARGE, external_id },
 		});
 		expect(outcomes(charge)).toStrictEqual(['accepted']);
-		expect(hintsOf(charge).join()).not.toMatch(/holds \$now/);
+		expect(hintsOf(charge).join()).not.toMatch(/contains \$now/);
 	});
 
 	test('an execution of one item is findable by its external_id and outcome', async () => {

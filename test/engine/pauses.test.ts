@@ -31,7 +31,7 @@ async function pausesIn(nodes: INode[], ways: Record<string, string[]>) {
 	const found: Record<string, string[]> = {};
 	for (const [name, [first]] of Object.entries(run.data.resultData.runData)) {
 		for (const { message } of first?.hints ?? []) {
-			const [, pauses] = /^(.*) can (?:have )?paused? this execution/.exec(message) ?? [];
+			const [, pauses] = /^(.*) (?:can|may have) paused? this execution/.exec(message) ?? [];
 			if (pauses !== undefined) (found[name] ??= []).push(pauses);
 		}
 	}

@@ -82,7 +82,7 @@ describe('a list that is run again', () => {
 		await pay(itemsFor('a'));
 		const error = errorOf(await pay(itemsFor('a', 'b')));
 		expect(error?.message).toBe(acceptedBefore(words, 'a').message);
-		expect(error?.description).toContain('Look in the statement whether it is paid.');
+		expect(error?.description).toContain('Check your statement to see whether it was paid.');
 		expect(arrived()).toStrictEqual(['a']);
 	});
 
@@ -122,7 +122,7 @@ describe('two Pay nodes of one workflow', () => {
 		expect(refused!.message).toBe(message);
 		expect(refused!.description).toContain(advice);
 		expect(advice).toContain(
-			'If this is another payment, put something of its own in front, such as the company: acme-1001.',
+			'If this is another payment, start its External ID with something of its own, such as the company: acme-1001.',
 		);
 		expect(arrived()).toStrictEqual(['1001', 'globex-1001']);
 	});

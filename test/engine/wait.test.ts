@@ -249,7 +249,7 @@ test('"paid" with another amount than the charge had does not end a wait for "pa
 	const wrong = await node.post(url, { status: 'paid', amount: 4.99 });
 	expect(wrong.result).toStrictEqual({
 		webhookResponse:
-			'The execution waits on: the field "amount" has another amount than the charge or payment',
+			'The execution is still waiting: the field "amount" has a different amount than the charge or payment',
 	});
 	const right = await node.post(url, { status: 'paid', amount: 49.9 });
 	expect(right.result.workflowData?.[0]?.[0]?.json).toMatchObject({
@@ -265,12 +265,12 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 	const { url, node } = waitingFor({ reference: about, match }, { item, resumeToken: 'token' });
 	const send = async (status: string) => await node.post(`${url}&signature=token`, { status });
 	const pending = await send('pending');
-	const why = 'The execution waits on: the field "status" has another value';
+	const why = 'The execution is still waiting: the field "status" has another value';
 	expect([pending.status, pending.result]).toStrictEqual([undefined, { webhookResponse: why }]);
 	// Nobody else hears of it, and the value is not for a log.
 	expect(pending.log).toStrictEqual([
 		lineInLog(
-			'Pay took a postback that the workflow does not go on with: the field "status" has another value. It has: status',
+			'Pay received a postback, but the workflow does not continue with it: the field "status" has another value. The postback has: status',
 			{ external_id: 'a' },
 		),
 	]);

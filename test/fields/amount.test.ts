@@ -179,9 +179,9 @@ describe('an amount with a decimal comma', () => {
 	});
 
 	const POINT =
-		'If all are written with a point, choose it as Decimal Sign under Options of the Pay node.';
+		'If all your numbers are written with a point, choose Point as Decimal Sign under Options of the Pay node.';
 	const DIGITS =
-		'Write digits with an optional decimal comma, for example 10,50: no currency sign, no separators, no exponent.';
+		'Write only digits and, if needed, a decimal comma, for example 10,50, without a currency sign, separators or an exponent.';
 	test.each([
 		['10.50', `${DIGITS} ${POINT}`],
 		['1.0', `${DIGITS} ${POINT}`],

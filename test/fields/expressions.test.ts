@@ -56,7 +56,7 @@ test.each([
 		expect(refusalOf(() => readSwitch(value, TEXT))).toMatchObject({
 			field: 'name',
 			message: `Name must be true or false, but is ${is}`,
-			advice: 'Turn it on or off. An expression in it must give true or false.',
+			advice: 'Turn it on or off. An expression in it must return true or false.',
 		});
 	},
 );

@@ -244,7 +244,7 @@ test.each([
 	{ what: 'an invalid date', value: { day: new Date(NaN) }, lost: 'day' },
 ])('a member that holds $what is refused by its name', ({ value, lost }) => {
 	expect(refusal('payment', value)?.message).toBe(
-		`Additional Members (additionalMembers) holds "${lost}" without a value`,
+		`Additional Members (additionalMembers) contains "${lost}" without a value`,
 	);
 });
 
@@ -258,7 +258,7 @@ test('a function that says what an object is as JSON decides nothing', () => {
 	// The positive control: it does decide where the object is sent as it is.
 	expect(JSON.parse(JSON.stringify(value))).toStrictEqual({ amount: 1_000_000 });
 	expect(refusal('payment', value)?.message).toBe(
-		'Additional Members (additionalMembers) holds "amount", which has a field of its own',
+		'Additional Members (additionalMembers) contains "amount", which has a field of its own',
 	);
 	const later = { toJSON: () => ({ toJSON: 1, note: 'x' }) };
 	expect(sent('payment', later)).toStrictEqual({ ...BODIES.payment, toJSON: 1, note: 'x' });

@@ -48,7 +48,7 @@ test.each([
 	'Err:502',
 ])('%j is refused: a formula failed', (text) => {
 	expect(refusal(text)).toMatchObject({
-		message: `Document is "${text.trim()}", which a spreadsheet shows where a formula has failed`,
+		message: `Document is "${text.trim()}", which a spreadsheet shows when a formula has failed`,
 		advice: 'Correct the formula in that cell, or type the value there. Then read the sheet again.',
 	});
 });
@@ -57,25 +57,25 @@ test.each([
 	{
 		text: 'Loading...',
 		message:
-			'Document is "Loading...", which a spreadsheet shows while it still works out a formula',
+			'Document is "Loading...", which a spreadsheet shows while it is still calculating a formula',
 		advice: 'Wait until the cell shows its value. Then read the sheet again.',
 	},
 	{
 		text: '#GETTING_DATA',
 		message:
-			'Document is "#GETTING_DATA", which a spreadsheet shows while it still works out a formula',
+			'Document is "#GETTING_DATA", which a spreadsheet shows while it is still calculating a formula',
 		advice: 'Wait until the cell shows its value. Then read the sheet again.',
 	},
 	{
 		text: '########',
-		message: 'Document is "########", which a spreadsheet shows where a column is too narrow',
+		message: 'Document is "########", which a spreadsheet shows when a column is too narrow',
 		advice: 'Make the column wider in the sheet. Then save and read it again.',
 	},
 	{
 		text: '=B2',
 		message: 'Document looks like a formula, not like its result: "=B2"',
 		advice:
-			'If the sheet shows the formula as well, the cell is formatted as text: change that, and enter the formula again. If it shows a value, have values read instead of formulas (Google Sheets: Output Formatting, under Options).',
+			'If the sheet shows the formula as well, the cell is formatted as text: change that, and enter the formula again. If it shows a value, read the values instead of the formulas (Google Sheets: Output Formatting, under Options).',
 	},
 	{
 		text: "'5511999999999",

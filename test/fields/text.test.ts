@@ -80,7 +80,7 @@ describe('an optional text', () => {
 		'Hi {{name}}, {{ $json.id }}',
 	])('%j is refused: an expression that n8n did not take for one', (value) => {
 		expect(refusalOf(() => readText(value, KEY_FIELD))?.message).toBe(
-			'Key (creditParty.key) holds an expression as plain text',
+			'Key (creditParty.key) contains an expression as plain text',
 		);
 	});
 
@@ -166,7 +166,7 @@ describe('an External ID that an agent may not use for what goes out once', () =
 	])('%s is none, because of %s', (typed, part) => {
 		const refusal = refusalOf(() => refuseInventedId(typed, WORDS));
 		expect(refusal?.message).toBe(
-			`External ID (external_id) holds ${part}, so an AI agent that is asked twice for one refund would have it refunded twice`,
+			`External ID (external_id) contains ${part}, so the same refund would be refunded twice if an AI agent is asked for it twice`,
 		);
 	});
 
@@ -202,7 +202,7 @@ describe('a hint where an identifier changes with each try', () => {
 	])('comes for $typed', ({ typed, part }) => {
 		const hint = changingIdHint(typed, WORDS);
 		expect(hint).toBe(
-			`The External ID holds ${part}, so it changes with each try, and one refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
+			`The External ID contains ${part}, so it changes with every try, and the same refund could be refunded twice. Use an identifier from the item, for example {{ $json.orderId }}.`,
 		);
 	});
 

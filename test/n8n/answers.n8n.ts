@@ -69,7 +69,9 @@ describe.each(NEWEST)('n8n %s', (version) => {
 			return tries.filter(({ response }) => response === 200).length >= 2 && tries;
 		});
 		expect(taken.map(({ text }) => text)).toContainEqual(
-			expect.stringContaining('the field "amount" has another amount than the charge or payment'),
+			expect.stringContaining(
+				'the field "amount" has a different amount than the charge or payment',
+			),
 		);
 		expect(await n8n.executionIds(paid.id)).toStrictEqual([]);
 	});

@@ -547,7 +547,7 @@ function executions() {
 	test("the trigger's panel says in steps where its URLs go, and in words what the Test URL is for", async () => {
 		await open([payTrigger()], 'Pay Trigger');
 		const ndv = byId('ndv');
-		await seen(ndv, 'Take a postback while you build');
+		await seen(ndv, 'Receive a postback while you build');
 		const steps = ndv.locator('.notice li, [role=alert] li');
 		await steps.nth(2).waitFor();
 		expect(await steps.allInnerTexts()).toStrictEqual([

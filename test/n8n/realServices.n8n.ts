@@ -65,7 +65,7 @@ describe.each(NEWEST)('n8n %s', (version) => {
 		const { post, signed, started } = await trigger(credential, { startWhen: 'paid' });
 		const [paid, refunded] = bodies.map((body) => JSON.stringify(body));
 		expect(await post(signed, refunded!)).toBe(
-			'200 The workflow does not go on with it: the field "payments[].refunds" says that all or part of the money went back',
+			'200 This postback does not start the workflow: the field "payments[].refunds" says that all or part of the money went back',
 		);
 		const pair = { payments: [{ reference: 'order-1042', amount: '49.90' }, { reference: 'x' }] };
 		expect(await post(signed, JSON.stringify(pair))).toMatch(
@@ -73,7 +73,7 @@ describe.each(NEWEST)('n8n %s', (version) => {
 		);
 		expect(await post(signed, paid!)).toBe('200 ');
 		expect(await started()).toMatchObject([[{ state: 'paid', reference: CHARGE }]]);
-		expect(n8n.log).toContain('It has: payments[].reference, payments[].amount');
+		expect(n8n.log).toContain('The postback has: payments[].reference, payments[].amount');
 	});
 
 	test('Cents: only who knows the secret header starts it, which no item and no log shows', async () => {
@@ -127,12 +127,12 @@ describe.each(NEWEST)('n8n %s', (version) => {
 				'X-Token': HEADER_SECRET,
 			});
 		const lacks = (path: string) =>
-			`200 The workflow does not go on with it: of the Required Values, the field "${path}" has another value`;
+			`200 This postback does not start the workflow: of the Required Values, the field "${path}" has another value`;
 		expect(await send([item('false')])).toBe(lacks('items[].success'));
 		expect(await send([item('false'), item('true', 'REPORT')])).toBe(lacks('items[].success'));
 		expect(await send([item('true')], 'false')).toBe(lacks('live'));
 		expect(await send([item('true', 'AUTHORISATION', 'IDR 12.50')])).toBe(
-			'200 The workflow does not go on with it: the field "items[].amount" names another currency than the Required Values',
+			'200 This postback does not start the workflow: the field "items[].amount" names a different currency than the Required Values',
 		);
 		expect(await send([item('false'), item('true', 'AUTHORISATION', 'EUR 12.50')])).toBe('200 ');
 		expect(await started()).toMatchObject([
@@ -208,12 +208,14 @@ describe.each(NEWEST)('n8n %s', (version) => {
 			};
 			const paid = { event: 'PAYMENT', success: true, livemode: true };
 			expect(await post({ ...paid, livemode: false })).toBe(
-				'200 The execution waits on: of the Required Values, the field "livemode" has another value',
+				'200 The execution is still waiting: of the Required Values, the field "livemode" has another value',
 			);
 			expect(await post({ ...paid, livemode: undefined, success: false })).toBe(
-				'200 The execution waits on: of the Required Values, the field "livemode" is missing',
+				'200 The execution is still waiting: of the Required Values, the field "livemode" is missing',
 			);
-			expect(await post({ ...paid, event: 'REPORT' })).toMatch(/^200 The execution waits on: /);
+			expect(await post({ ...paid, event: 'REPORT' })).toMatch(
+				/^200 The execution is still waiting: /,
+			);
 			expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
 			expect(await post(paid)).toBe('200 ');
 			const execution = await ended(n8n, waiting.executionId);

@@ -88,7 +88,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const again = await run(...list);
 		const messages = itemsOf(again, 'Pay').map(({ error }) => (error as Error).message);
 		for (const message of messages)
-			expect(message).toContain('was accepted before by this workflow');
+			expect(message).toContain('was accepted earlier in this workflow');
 		expect(outcomesOf(again)).toStrictEqual(Array(3).fill('duplicate'));
 		expect(sandbox.bodies('payment')).toHaveLength(3);
 	});

@@ -306,11 +306,11 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	nightly.test.each([
 		{ what: 'without a secret', account: { postbackSecret: '' } },
 		{
-			what: 'whose check of the sender is an expression that gives nothing',
+			what: 'whose check of the sender is an expression that returns nothing',
 			account: { senderCheck: NOTHING, signatureHeader: 'X-S', signatureSecret: 'abc' },
 		},
 		{
-			what: 'whose amount field is an expression that gives nothing',
+			what: 'whose amount field is an expression that returns nothing',
 			account: {
 				describeService: true,
 				statusField: 'status',

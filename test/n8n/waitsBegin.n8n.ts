@@ -184,7 +184,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				expect.stringContaining('"Pause" can pause this execution before "Wait" begins'),
 			]);
 			expect(hintsOf('Wait')).toStrictEqual([
-				expect.stringContaining('"Pause" can have paused this execution between "Charge" and this'),
+				expect.stringContaining('"Pause" may have paused this execution between "Charge" and this'),
 			]);
 			// Sent again, it ends the wait.
 			expect(await deliver(url)).toBe(200);
@@ -273,7 +273,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const said = { sessionId: 'x', action: 'sendMessage', chatInput: 'paid' };
 		socket.send(JSON.stringify(said));
 		// n8n, or the node, has said in the log why it does not go on.
-		const refusal = version === 'n8n2' ? 'Refused chat resume' : 'resumes no Pay node';
+		const refusal = version === 'n8n2' ? 'Refused chat resume' : 'cannot resume a Pay node';
 		await until('the refusal', async () => n8n.log.includes(refusal));
 		socket.terminate();
 		expect((await n8n.execution(executionId)).status).toBe('waiting');

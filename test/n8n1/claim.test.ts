@@ -146,7 +146,7 @@ describe('a passage', () => {
 		const add = async () => ({ stored: new Set<unknown>(), durationMs: 1 });
 		const list = { ...listOf(), add };
 		const claimed = claimPassage(passageOf({}, '42', 1)!, list, undefined);
-		const refused = expect(claimed).rejects.toThrow('other executions overwrite it');
+		const refused = expect(claimed).rejects.toThrow('other executions keep overwriting it');
 		await jest.advanceTimersByTimeAsync(60_000);
 		await refused;
 		jest.useRealTimers();

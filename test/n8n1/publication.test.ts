@@ -37,9 +37,9 @@ test('after new settings were refused, those of before are refused', () => {
 	publish(shown());
 	beginPublication(shown(NEW));
 	expect(refusal(shown())).toMatchObject({
-		message:
-			'n8n 1 would publish this trigger with its settings of before, whatever the form shows',
-		advice: 'Move the node "Paid" a little, then save. Switch the workflow to Active if it is not.',
+		message: 'n8n 1 would publish this trigger with its earlier settings, whatever the form shows',
+		advice:
+			'Move the node "Paid" a little, then save. If the workflow is not active, switch it to Active.',
 	});
 	// A second time, too.
 	expect(refusal(shown())).toBeDefined();

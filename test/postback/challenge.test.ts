@@ -379,7 +379,7 @@ describe('a genuine postback is never swallowed', () => {
 		const called = await call({ authentication: 'sender', credential: BY_HEADER }, sent);
 		expect(called.status).toBeUndefined();
 		expect(called.log.join()).toContain(
-			'Pay took a postback that the workflow does not go on with',
+			'Pay received a postback, but the workflow does not continue with it',
 		);
 	});
 

@@ -31,7 +31,7 @@ describe('a workflow goes on with a postback', () => {
 		idField: ['order'],
 	};
 	const PAID = { state: 'paid', amount: '49.90', order: 'a', event: 'news' };
-	const OTHER_AMOUNT = 'the field "amount" has another amount than the charge or payment';
+	const OTHER_AMOUNT = 'the field "amount" has a different amount than the charge or payment';
 
 	/** The conditions under which it does. */
 	function conditionsMetBy(body: object): string[] {
@@ -72,7 +72,7 @@ describe('a workflow goes on with a postback', () => {
 	test('of an account without words by a field alone', () => {
 		expect(whyNot({ field: ['state'], values: ['paid'] }, postbackOf(PAID))).toBeUndefined();
 		expect(whyNot({ states: ['paid'] }, postbackOf(PAID))).toBe(
-			'no words of the account say what it means',
+			'the credential has no words that say what it means',
 		);
 	});
 });

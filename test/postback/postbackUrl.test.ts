@@ -49,7 +49,7 @@ test('an expression that n8n left as text is refused: the service would call ano
 	const read = () => parsePostbackUrl('https://example.com/hook?order={{ $json.id }}');
 	expect(refusalOf(read)).toMatchObject({
 		field: 'postbackUrl',
-		message: 'The postback URL holds an expression as plain text',
+		message: 'The postback URL contains an expression as plain text',
 	});
 });
 
@@ -57,7 +57,7 @@ test('a URL that holds a proof is refused: two signatures prove nothing', () => 
 	const url = 'https://a.example/?pay_proof=x';
 	expect(refusalOf(() => parsePostbackUrl(url))).toMatchObject({
 		field: 'postbackUrl',
-		message: 'The postback URL already holds pay_proof, which this node adds itself',
+		message: 'The postback URL already contains pay_proof, which this node adds itself',
 	});
 });
 
@@ -116,7 +116,7 @@ test('an unsigned URL of a Pay Trigger gets a hint, and no other path is one', (
 	const hint = (path: string, isSigned = false) =>
 		postbackUrlHint(`https://n8n.example.com${path}`, isSigned);
 	expect(hint('/webhook/1a-2b/postback')).toBe(
-		'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.',
+		'The postback URL is not signed, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.',
 	);
 	expect(hint('/webhook/1/postback/')).toBeDefined();
 	expect(hint('/webhook/1a-2b/postback', true)).toBeUndefined();

@@ -99,7 +99,7 @@ test('the log names the charge of a postback that its workflow does not go on wi
 	const judged = judgedPostback(postbackOf({ status: 'secret' }), reference, undefined);
 	logNotAwaited(context, 'the field "state" is missing', judged);
 	const sentence =
-		'Pay took a postback that the workflow does not go on with: the field "state" is missing. It has: status';
+		'Pay received a postback, but the workflow does not continue with it: the field "state" is missing. The postback has: status';
 	expect(logged).toStrictEqual([logLine(sentence, { external_id: 'order-1' })]);
 });
 

@@ -50,13 +50,13 @@ test('what was answered is answered again and starts nothing, and the log names 
 	const url = urlOf('named');
 	expect(isStart(await node.post(url, paid(1)))).toBe(true);
 	const { result, status, log } = await node.post(url, paid(2));
-	const why = 'it repeats one of the last ten minutes';
+	const why = 'it repeats a postback from the last ten minutes';
 	expect([status, result]).toStrictEqual([
 		undefined,
-		{ webhookResponse: `The workflow does not go on with it: ${why}` },
+		{ webhookResponse: `This postback does not start the workflow: ${why}` },
 	]);
 	expect(log).toStrictEqual([
-		lineInLog(`Pay took a postback that the workflow does not go on with: ${why}`, {
+		lineInLog(`Pay received a postback, but the workflow does not continue with it: ${why}`, {
 			external_id: 'named',
 		}),
 	]);

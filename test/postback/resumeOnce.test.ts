@@ -54,7 +54,7 @@ test('a postback whose body comes when another one has resumed the wait resumes 
 	expect([late.status, resumes(late)]).toStrictEqual([409, false]);
 	expect(late.log).toStrictEqual([
 		lineInLog(
-			'Pay refused a postback (409): The wait is over: another postback, or its time limit, let the execution go on',
+			'Pay refused a postback (409): The wait is over: another postback or its time limit let the execution continue',
 		),
 	]);
 });
@@ -111,7 +111,7 @@ test('an execution that still waits is resumed by a late body, and not by "pendi
 	const later = async () => await new Promise((resolve) => setImmediate(resolve));
 	const pending = await send('pending', later);
 	expect(pending.result).toStrictEqual({
-		webhookResponse: 'The execution waits on: the field "status" has another value',
+		webhookResponse: 'The execution is still waiting: the field "status" has another value',
 	});
 	expect(resumes(await send('paid', later))).toBe(true);
 });

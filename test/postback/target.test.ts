@@ -178,7 +178,8 @@ test.each<{ name: string; args: Parameters<typeof target> }>([
 ])('a resume URL that n8n 2 takes no call to is refused: $name', ({ args }) => {
 	expect(refusalOf(() => target(...args))).toMatchObject({
 		field: 'postbackUrl',
-		message: "The postback URL is this execution's resume URL without n8n's token as it was",
+		message:
+			"The postback URL is this execution's resume URL, but n8n's token in it is missing or was changed",
 		advice: 'Choose "Resume This Execution" as Postback. To append parameters, begin them with &.',
 	});
 });

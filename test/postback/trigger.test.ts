@@ -83,9 +83,9 @@ test.each([
 		const why = `it is about another kind, and the trigger has About set to ${about === 'qrCode' ? 'QR Codes' : 'Payments'}`;
 		expect(status).toBeUndefined();
 		expect(result).toStrictEqual({
-			webhookResponse: `The workflow does not go on with it: ${why}`,
+			webhookResponse: `This postback does not start the workflow: ${why}`,
 		});
-		expect(log).toStrictEqual([expect.stringContaining(`does not go on with: ${why}`)]);
+		expect(log).toStrictEqual([expect.stringContaining(`does not continue with it: ${why}`)]);
 	}
 });
 
@@ -267,7 +267,7 @@ describe('publishing it', () => {
 	test('of a node that leaves reading a body to n8n succeeds, and the log says what that costs', async () => {
 		expect(await published(signed, { options: { binaryData: undefined } })).toBe(true);
 		expect(logged).toStrictEqual([
-			'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again {"workflow":"Orders","workflowId":"w","node":"Pay Trigger"}',
+			'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node does, and responds with 422 to charsets such as ISO-8859-1. To accept those too, add it there, or delete the node and add it again {"workflow":"Orders","workflowId":"w","node":"Pay Trigger"}',
 		]);
 	});
 
@@ -284,19 +284,19 @@ describe('publishing it', () => {
 			credential: () => ({}),
 			selected: 'Pay of the shop',
 			message:
-				'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes. This trigger has the credential "Pay of the shop". Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
+				'Postbacks could not be verified. Enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same ones as in the credential of the Pay nodes. This trigger uses the credential "Pay of the shop". Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is accepted.',
 		},
 		{
 			how: 'with a credential that is gone',
 			credential: gone,
 			message:
-				'The Pay API credential of this trigger cannot be read (no such credential). Select another one, or enter as text what is an expression in it: a trigger has no item yet. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
+				'The Pay API credential of this trigger cannot be read (no such credential). Select another one, or replace the expressions in it with text, because a trigger has no item yet. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is accepted.',
 		},
 		{
 			how: 'without the way in which the service shows itself',
 			parameters: { authentication: 'sender' },
 			message:
-				'Check the Sender is None in the Pay API credential of this trigger: choose there how the service shows that a postback is its own. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
+				'"Check the Sender" is set to None in the Pay API credential of this trigger. Choose there how the service shows that it sent a postback. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is accepted.',
 		},
 		{
 			how: 'at Paid, unsigned: it has no credential',
@@ -304,19 +304,19 @@ describe('publishing it', () => {
 			parameters: { authentication: 'none', startWhen: 'paid' },
 			selected: 'Pay of the shop',
 			message:
-				'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Sender: without it this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
+				'No credential says which words of the service mean "paid". Set Authentication to Signed URL or Sender, because otherwise this trigger has no credential. Turn on Describe the Service, and enter Status Field and Paid Values. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is accepted.',
 		},
 		{
 			how: 'with a Challenge Field and no Status Field',
 			parameters: { options: { challengeField: 'challenge' } },
 			message:
-				'Challenge Field (challengeField) needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge. In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
+				'Challenge Field (challengeField) needs the Status Field of the Pay API credential, because without it a postback could be mistaken for a challenge. In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is accepted.',
 		},
 		{
 			how: 'with an expression as Respond',
 			parameters: { options: { respond: '={{ "lastNode" }}' }, given: { respond: 'lastNode' } },
 			message:
-				'Respond is an expression. Choose it under Options, without an expression. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is taken.',
+				'Respond is an expression. Choose it under Options, without an expression. Until this workflow is published, no postback to https://n8n.example.com/webhook/1/postback is accepted.',
 		},
 	])('is refused $how, and the message says what to do', async (row) => {
 		const { credential = signed, parameters, selected, message } = row;
@@ -549,10 +549,10 @@ describe('a postback with a genuine proof and signature of the service', () => {
 		{
 			condition: PAID,
 			body: { ...OWN, value: 1 },
-			why: 'the field "value" has another amount than the charge or payment',
+			why: 'the field "value" has a different amount than the charge or payment',
 		},
 	])('starts nothing else, and its sender reads why: $why', async ({ condition, body, why }) => {
-		expect(await post(condition, body)).toBe(`The workflow does not go on with it: ${why}`);
+		expect(await post(condition, body)).toBe(`This postback does not start the workflow: ${why}`);
 	});
 });
 
@@ -728,7 +728,9 @@ describe("the service's own signature", () => {
 				{ reference: null, claimed: { external_id: 'b', amount: 4.35 }, state: 'failed' },
 			]);
 			expect(new Set(items?.map(({ eventId }) => eventId)).size).toBe(2);
-			expect(log.join()).toContain('the field "pix[].cents" is no amount, or can be read as two');
+			expect(log.join()).toContain(
+				'the field "pix[].cents" is not an amount, or can be read in two ways',
+			);
 			const paid = await claim({ pix }, 'paid');
 			expect(paid.items).toMatchObject([{ claimed: { external_id: 'a' } }]);
 		});
@@ -738,7 +740,7 @@ describe("the service's own signature", () => {
 			const { items, response, status, log } = await claim(body);
 			expect([items, status]).toStrictEqual([undefined, undefined]);
 			expect(response).toBe(
-				'The workflow does not go on with it: the field "cents" is no amount, or can be read as two',
+				'This postback does not start the workflow: the field "cents" is not an amount, or can be read in two ways',
 			);
 			expect(log).toHaveLength(1);
 			expect(log[0]).not.toContain('1,250');

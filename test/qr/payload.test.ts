@@ -48,13 +48,13 @@ describe('finding the payload in a response of unknown form', () => {
 			what: 'of nothing that is a code',
 			response: { id: '1', status: 'created' },
 			paths: undefined,
-			hint: 'No QR code: no payload was recognized in the response. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: id ("1"), status ("created").',
+			hint: 'No QR code: no payload was recognized in the response. Enter one of its text fields as QR Code Path in the Pay API credential (Describe the Service): id ("1"), status ("created").',
 		},
 		{
 			what: 'of two codes',
 			response: { id: '1', a: code, b: brCode('2', 10) },
 			paths: undefined,
-			hint: 'No QR code: the response holds 2 possible payloads. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: a ("00020126230014com.exampl…"), b ("00020126230014com.exampl…").',
+			hint: 'No QR code: the response contains 2 possible payloads. Enter one of its text fields as QR Code Path in the Pay API credential (Describe the Service): a ("00020126230014com.exampl…"), b ("00020126230014com.exampl…").',
 		},
 		{
 			what: 'of paths that lead nowhere',
@@ -66,7 +66,7 @@ describe('finding the payload in a response of unknown form', () => {
 			what: 'of a path to the address of a picture',
 			response: { id: '1', image: 'https://a.test/qr.png' },
 			paths: ['image'],
-			hint: 'No QR code: "image" (QR Code Path) leads to the address of a picture, or to one that is no PNG, JPEG or SVG. Set the path to the text of the code, if the response has it: id ("1"), image ("https://a.test/qr.png").',
+			hint: 'No QR code: "image" (QR Code Path) leads to the address of a picture, or to a picture that is not a PNG, JPEG or SVG. Set the path to the text of the code, if the response contains it: id ("1"), image ("https://a.test/qr.png").',
 		},
 	])('a hint says what to do: $what', ({ response, paths, hint }) => {
 		expect(hintOf(response, paths)).toBe(hint);
@@ -99,7 +99,7 @@ describe('finding the payload in a response of unknown form', () => {
 			fields: 'id ("1")',
 		},
 	])('a hint offers the text fields of $name', ({ response, fields }) => {
-		const [, offered] = hintOf(response)!.split(' one of its text fields: ');
+		const [, offered] = hintOf(response)!.split(' (Describe the Service): ');
 		expect(offered).toBe(`${fields}.`);
 	});
 

@@ -146,7 +146,7 @@ describe('one process', () => {
 			.spyOn(process.helpers, 'checkProcessedAndRecord')
 			.mockResolvedValue({ new: keys(fresh), processed: keys(processed) });
 		const error = await simulatedRefusal(process.open().record(['a', 'b']));
-		expect(error.message).toBe(failedFor("n8n's store does not say whether it knows them"));
+		expect(error.message).toBe(failedFor("n8n's store does not say whether they are recorded"));
 	});
 
 	test.each([
@@ -344,7 +344,9 @@ describe('one process', () => {
 		await simulate(records.record(numbered(0, 12)));
 		const begun = performance.now();
 		const [words] = await simulate(records.close());
-		expect(words).toBe(mayBeForgotten(numbered(0, 12), new Error('other executions overwrite it')));
+		expect(words).toBe(
+			mayBeForgotten(numbered(0, 12), new Error('other executions keep overwriting it')),
+		);
 		expect(performance.now() - begun).toBeGreaterThan(60_000);
 		expect(performance.now() - begun).toBeLessThan(61_000);
 		const before = forgets.mock.calls.length;

@@ -58,7 +58,7 @@ describe('a field has one of some values', () => {
 		{
 			name: 'in a list at the top',
 			sources: [[{ status: 'paid' }], {}],
-			why: 'the field "status" is missing, and the body is a list, whose entries have "[].status"',
+			why: 'the field "status" is missing, and the body is a list, whose entries are read with "[].status"',
 		},
 		{
 			name: 'a list',
@@ -138,7 +138,7 @@ test.each<{ field: string[]; sources: unknown[]; expected: string }>([
 		field: ['status'],
 		sources: [[], {}],
 		expected:
-			'the field "status" is missing, and the body is a list, whose entries have "[].status"',
+			'the field "status" is missing, and the body is a list, whose entries are read with "[].status"',
 	},
 	{ field: ['status'], sources: [{}, []], expected: 'the field "status" is missing' },
 ])('that $field is missing from $sources is said', ({ field, sources, expected }) => {

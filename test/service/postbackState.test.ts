@@ -34,8 +34,8 @@ describe('what a postback says, and why that is not "paid"', () => {
 		expect(stateOf(words, PROVEN, new Sources(body))).toStrictEqual({ state: 'paid' });
 	});
 
-	const OTHER_AMOUNT = 'has another amount than the charge or payment';
-	const TWO_READINGS = 'is no amount, or can be read as two';
+	const OTHER_AMOUNT = 'has a different amount than the charge or payment';
+	const TWO_READINGS = 'is not an amount, or can be read in two ways';
 	test.each<{ what: string; proven?: Proven; body: object; state: string; reason: string }>([
 		{
 			what: 'what nothing proves',
@@ -386,7 +386,7 @@ describe('what a postback claims by itself', () => {
 		{
 			what: 'an identifier that is none',
 			body: { txid: ' ', status: 'paid', cents: 1250 },
-			claims: [{ fault: 'the field "txid" is no External ID' }],
+			claims: [{ fault: 'the field "txid" is not an External ID' }],
 		},
 		{
 			what: 'no amount',
@@ -396,7 +396,7 @@ describe('what a postback claims by itself', () => {
 		{
 			what: 'an amount that has two readings',
 			body: { txid: 'a', status: 'paid', cents: '1,250' },
-			claims: [{ fault: 'the field "cents" is no amount, or can be read as two' }],
+			claims: [{ fault: 'the field "cents" is not an amount, or can be read in two ways' }],
 		},
 	])('$what is read as that: $claims', ({ body, claims }) => {
 		const found = claimsOf(words, new Sources(body)).map((claim) => {

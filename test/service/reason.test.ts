@@ -68,9 +68,9 @@ test.each<{
 test.each<{ code: string; words: string }>([
 	{ code: 'ENOTFOUND', words: 'the host name is not known (ENOTFOUND)' },
 	{ code: 'ECONNRESET', words: 'the connection was broken (ECONNRESET)' },
-	{ code: 'ECONNABORTED', words: 'the time-out passed (ECONNABORTED)' },
+	{ code: 'ECONNABORTED', words: 'the request timed out (ECONNABORTED)' },
 	{ code: 'ERR_BAD_RESPONSE', words: 'the response broke off (ERR_BAD_RESPONSE)' },
-	{ code: 'EPROTO', words: 'the address does not speak https (EPROTO)' },
+	{ code: 'EPROTO', words: 'the address does not use https (EPROTO)' },
 	{ code: 'CERT_HAS_EXPIRED', words: "the service's certificate has expired (CERT_HAS_EXPIRED)" },
 ])('$code is told in words: $words', ({ code, words }) => {
 	expect(reasonInWords({ is: 'connectionFailed', code })).toBe(words);

@@ -78,7 +78,7 @@ test.each<{ what: string; body: object; state: string; reason?: string }>([
 		what: 'the amount is another one, which is asked last',
 		body: { ...PAID, amount: '0.01' },
 		state: 'otherAmount',
-		reason: 'the field "amount" has another amount than the charge or payment',
+		reason: 'the field "amount" has a different amount than the charge or payment',
 	},
 ])('where $what, the state is $state', ({ body, state, reason }) => {
 	const { state: found, reason: why } = judged(WORDS, body);
@@ -342,7 +342,7 @@ describe('a currency in the text of the amount', () => {
 
 	test('is named in the reason, without a value', () => {
 		expect(judged(words('EUR'), body('IDR 10.00', 'EUR')).reason).toBe(
-			'the field "amount" names another currency than the Required Values',
+			'the field "amount" names a different currency than the Required Values',
 		);
 	});
 

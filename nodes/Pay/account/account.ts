@@ -61,8 +61,8 @@ function readPastedToken(value: unknown): string {
 	}
 	throw wrongInCredential(
 		'accessToken',
-		'holds a space or a character that no token has',
-		'Open the credential and paste the token alone.',
+		'contains a space or a character that tokens cannot have',
+		'Open the credential and paste only the token.',
 	);
 }
 
@@ -90,7 +90,7 @@ function readClientCredentials(credential: PayCredential): ClientCredentials {
 	if (isSentInHeader(sendIn) && clientId.includes(':')) {
 		throw wrongInCredential(
 			'clientId',
-			'holds a ":", which ends the ID in a header',
+			'contains a ":", which would end the ID in a header',
 			'Set Client Authentication to Body, or to JSON Body.',
 		);
 	}
@@ -179,8 +179,8 @@ export function readIdForHeader({ externalIdHeader }: Account, external_id: stri
 	if (externalIdHeader === undefined || /^[\x20-\x7e]+$/.test(external_id)) return;
 	throw new InputError(
 		'external_id',
-		`"${external_id}" cannot be sent in the header ${externalIdHeader}, which takes only plain letters, digits and signs (ASCII)`,
-		'Use another External ID, or empty Header for the External ID in the Pay API credential.',
+		`"${external_id}" cannot be sent in the header ${externalIdHeader}, which can contain only plain letters, digits and symbols (ASCII)`,
+		'Use another External ID, or clear Header for the External ID in the Pay API credential.',
 	);
 }
 
@@ -201,7 +201,7 @@ function readPostbackSecret(value: unknown, field: string): string {
 	throw wrongInCredential(
 		field,
 		`must have at least ${SHORTEST_POSTBACK_SECRET} characters`,
-		'Whoever sees one signed URL can try out a short one. Enter 30 random characters from a password manager, the same in the credential of every Pay node and Pay Trigger that works with it.',
+		'Anyone who sees a signed URL could guess a short secret. Enter 30 random characters from a password manager, and the same ones in the credential of every Pay node and Pay Trigger that uses it.',
 	);
 }
 
@@ -223,8 +223,8 @@ export function readResolved(credential: PayCredential): PayCredential {
 		if (mayBeEmpty(field)) continue;
 		throw wrongInCredential(
 			field,
-			'is an expression that gives nothing',
-			'Open the credential and check what the expression asks for.',
+			'is an expression that returns nothing',
+			'Open the credential and check what the expression refers to.',
 		);
 	}
 	return credential;
@@ -252,7 +252,7 @@ export function readAccount(resolved: PayCredential, unresolved?: PayCredential)
 	const { current, accepted } = readPostbackSecrets(credential);
 	if (current === '' && accepted.length > 0) {
 		const advice =
-			'Open the credential and enter the new one: nothing is signed with the Previous Postback Secret.';
+			'Open the credential and enter the new one, because nothing is signed with the Previous Postback Secret.';
 		throw wrongInCredential('postbackSecret', 'is empty', advice);
 	}
 	const description = readDescription(credential);
@@ -289,7 +289,7 @@ function readServiceUrl(value: unknown, field: string, allowHttp: boolean): URL 
 	}
 	if (url.username !== '' || url.password !== '' || url.hash !== '') {
 		throw invalid(
-			'must hold no user name, password or fragment',
+			'must not contain a user name, password or fragment',
 			'Write only the address, for example https://api.example.com.',
 		);
 	}
@@ -324,7 +324,7 @@ export function readBaseUrl(value: unknown, allowHttp: boolean, schemeName: stri
 	if (url.search !== '') {
 		throw wrongInCredential(
 			'baseUrl',
-			'must hold no query',
+			'must not contain a query',
 			'Write only the address, for example https://api.example.com.',
 		);
 	}
@@ -334,7 +334,7 @@ export function readBaseUrl(value: unknown, allowHttp: boolean, schemeName: stri
 		throw new InputError(
 			'schemeName',
 			`The ${displayName} of the Pay API credential ends with the scheme name "${pasted}", but Scheme Name in Paths is "${schemeName}"`,
-			`If the service's addresses hold "${pasted}", turn on Describe the Service, enter it as Scheme Name in Paths, and leave /v2/… out of the Base URL.`,
+			`If the service's addresses contain "${pasted}", turn on Describe the Service, enter it as Scheme Name in Paths, and leave /v2/… out of the Base URL.`,
 		);
 	}
 	const path = url.pathname.replace(PASTED_TAIL, '').replace(/\/+$/, '');
@@ -366,7 +366,7 @@ function readOnlyRecipients(value: unknown, field: NamedField): Set<string> {
 		recipients.add(typed);
 	}
 	if (recipients.size > 0) return recipients;
-	throw wrongField(field, 'holds no key', 'Enter the keys that may be paid, one a line.');
+	throw wrongField(field, 'contains no key', 'Enter the keys that may be paid, one a line.');
 }
 
 /** A name, and [] behind that of a list. */
@@ -381,7 +381,7 @@ function readVariableMembers(value: unknown, field: NamedField): Set<string> {
 		if (!path.split('.').every((name) => NAME.test(name))) {
 			throw wrongField(
 				field,
-				`holds ${JSON.stringify(path)}, which is no path`,
+				`contains ${JSON.stringify(path)}, which is not a path`,
 				'Enter one path a line, with dots between the levels, for example creditParty.taxId.',
 			);
 		}
@@ -404,7 +404,7 @@ function isLeftEmpty(field: string, fields: Fields, unresolved: Fields | undefin
 	if (isUntold) {
 		throw wrongField(
 			credentialField(field),
-			'is empty, and n8n does not say whether an expression left it so',
+			'is empty, and n8n does not say whether an expression caused that',
 			'Run again. If that does not help, enter all three limits, or turn Limit Payments off and put the limits elsewhere.',
 		);
 	}
@@ -430,7 +430,7 @@ function readEnteredLimits(fields: Fields, unresolved: Fields | undefined): Limi
 	if (Object.keys(limits).length > 0) return limits;
 	throw wrongField(
 		credentialField('limitPayments'),
-		'is on without a limit',
+		'is on, but no limit is set',
 		'Enter a limit, or turn it off.',
 	);
 }
@@ -444,7 +444,7 @@ export function readLimits(fields: Fields, unresolved: Fields | undefined): Limi
 		return readEnteredLimits(fields, unresolved);
 	} catch (error) {
 		const { field = 'limitPayments', advice = '' } = error instanceof InputError ? error : {};
-		const message = `No money goes out, because a limit of the Pay API credential cannot be read: ${asError(error).message}`;
+		const message = `No money is sent, because a limit in the Pay API credential cannot be read: ${asError(error).message}`;
 		return new InputError(field, message, advice);
 	}
 }

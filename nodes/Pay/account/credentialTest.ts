@@ -40,30 +40,30 @@ function faultShownBy(response: TestResponse): string | undefined {
 	const page = proxyPageIn(response.body);
 	const status = page ? `(HTTP ${statusCode}, on a page of ${page.by})` : `(HTTP ${statusCode})`;
 	if (page?.wantsHttps) {
-		return `The service takes only https: ${status}: write https:// at the start of the Base URL`;
+		return `The service accepts only https ${status}: write https:// at the start of the Base URL`;
 	}
 	if (statusCode === 401 || statusCode === 403) {
-		return `The service rejected the access token ${status}. If the token is right: some services take requests only from addresses on an allow-list`;
+		return `The service rejected the access token ${status}. If the token is right, the service may accept requests only from addresses on an allow-list`;
 	}
 	if (statusCode === 407) return `A proxy on the way asks for its own password ${status}`;
 	if (replaceUnpublished(jsonOrText(String(response.body))) === UNPUBLISHED) {
-		return `${UNPUBLISHED} ${status}. Publish the workflow that plays the service (n8n 1: Active)`;
+		return `${UNPUBLISHED} ${status}. Publish the workflow that acts as the service (on n8n 1, switch it to Active)`;
 	}
 	if (statusCode === 404 || statusCode === 405) {
-		return `The service does not know this address ${status}: the Base URL is wrong, or the Scheme Name in Paths under Describe the Service`;
+		return `The service does not know this address ${status}: either the Base URL is wrong, or the Scheme Name in Paths under Describe the Service`;
 	}
 	if (statusCode >= 300 && statusCode <= 399) {
 		return `The service redirects elsewhere ${status}: the Base URL is wrong`;
 	}
 	if (statusCode === 429) {
-		return `The service takes no more requests for now ${status}: test again in a while`;
+		return `The service accepts no more requests for now ${status}: test again in a while`;
 	}
 	if (statusCode >= 500 || statusCode < 200 || statusCode === 408 || statusCode === 499) {
 		return `The service is failing ${status}`;
 	}
 	const webPage = webPageIn(response.body, response.headers?.['content-type']);
 	if (webPage === undefined) return undefined;
-	return `The response is ${webPageInWords(webPage)} ${status}, not a service's: the Base URL is wrong`;
+	return `The response is ${webPageInWords(webPage)} ${status}, not a response from the service, so the Base URL is wrong`;
 }
 
 function failureOf(error: unknown) {
@@ -74,10 +74,10 @@ function failureOf(error: unknown) {
 function whyUnreachable(url: string, error: unknown): string {
 	const { host, hostname, pathname } = new URL(url);
 	const failure = failureOf(error);
-	if (failure.code === 'EPROTO') return 'The address does not speak https. Is it http://…?';
+	if (failure.code === 'EPROTO') return 'The address does not use https. Should it be http://…?';
 	if (failure.code === 'ECONNREFUSED' && isLoopback(hostname)) {
 		if (/^\/webhook(-test)?\//.test(pathname)) {
-			return `Nothing answers at ${host}. A webhook of this n8n is called at the port that n8n itself listens to: 5678, unless N8N_PORT says otherwise. It can differ from the one in your browser.`;
+			return `Nothing answers at ${host}. To call a webhook of this n8n, use the port that n8n itself listens on: 5678, unless N8N_PORT says otherwise. It can differ from the one in your browser.`;
 		}
 		return `Nothing answers at ${host}. If n8n runs in Docker, that address is the container itself: use host.docker.internal and turn on Allow HTTP.`;
 	}

@@ -141,6 +141,6 @@ export async function credentialOfWait(
 	throw new InputError(
 		'',
 		'The Pay API credential of this wait cannot be read',
-		"It is only needed to check the service's signature. Select another one, or none.",
+		"It is needed only to check the service's signature. Select another one, or none.",
 	);
 }

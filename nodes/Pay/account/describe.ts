@@ -80,8 +80,8 @@ function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: Wo
 	if (word === undefined) return;
 	throw wrongInCredential(
 		no,
-		`have ${JSON.stringify(word)}, and the ${credentialField(yes).displayName} have it too`,
-		'Remove it from one of them: upper and lower case do not count.',
+		`contain ${JSON.stringify(word)}, and so do the ${credentialField(yes).displayName}`,
+		'Remove it from one of them. Upper and lower case are the same.',
 	);
 }
 
@@ -90,7 +90,7 @@ function refuseAnything(values: string[], name: FieldName): void {
 	if (!values.includes(ANYTHING)) return;
 	throw wrongInCredential(
 		name,
-		`cannot have ${ANYTHING}, which means anything that is not empty`,
+		`cannot contain ${ANYTHING}, which means anything that is not empty`,
 		'Enter the words of the service, one a line.',
 	);
 }
@@ -129,15 +129,15 @@ function refuseOtherLists(required: RequiredValue[], status: StatusWords): void 
 		if (lists.some((list) => namesOneEntry(path, list))) {
 			throw wrongInCredential(
 				'requiredValues',
-				`cannot have ${JSON.stringify(path)}, which names one entry of a list and would speak for all the others`,
-				'Write [] in place of the number.',
+				`cannot contain ${JSON.stringify(path)}, which names one entry of a list and would decide for all the others`,
+				'Write [] instead of the number.',
 			);
 		}
 		const [list] = listsOf([path]);
 		if (list === undefined || lists.includes(list)) continue;
 		throw wrongInCredential(
 			'requiredValues',
-			`cannot have ${JSON.stringify(path)}, which goes through another list than the Status, Amount and External ID Fields`,
+			`cannot contain ${JSON.stringify(path)}, which goes through a different list than the Status, Amount and External ID Fields`,
 			'Name a field of the list that they go through, or one beside it.',
 		);
 	}
@@ -154,8 +154,8 @@ function refuseWithoutRefundField(fields: DescriptionFields): void {
 	if (readRefunded(fields) === undefined) return;
 	throw wrongInCredential(
 		'refundedValues',
-		'cannot stand without a Refund Field',
-		`Enter the Refund Field too, or enter ${ANYTHING} as its only value again.`,
+		'cannot be used without a Refund Field',
+		`Enter the Refund Field too, or make ${ANYTHING} the only value again.`,
 	);
 }
 
@@ -171,8 +171,8 @@ function refuseWithoutStatus(fields: DescriptionFields): void {
 	if (name === undefined) return;
 	throw wrongInCredential(
 		name,
-		'cannot stand without a Status Field',
-		'Enter the Status Field and the Paid Values too, or empty it: it does not say by itself what was paid.',
+		'cannot be used without a Status Field',
+		'Enter the Status Field and the Paid Values too, or clear this field, because by itself it does not say what was paid.',
 	);
 }
 

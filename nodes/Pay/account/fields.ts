@@ -30,12 +30,12 @@ const allowHttp: CredentialField = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether Base URL and Token URL may use http: with other hosts than this machine. Tokens and secrets then travel unencrypted: only for a sandbox on a private network.',
+		'Whether Base URL and Token URL may use http: for hosts other than this machine. Tokens and secrets then travel unencrypted, so use it only for a sandbox on a private network.',
 };
 
 const PATH_HINT =
-	'With dots between the levels; several paths stand one a line, and the first that is there counts.';
-const POSTBACK_PATH_HINT = `${PATH_HINT} pix[].status looks into the entries of a list, headers.x-event at a header.`;
+	'Put dots between the levels. If you enter several paths, one a line, the first one that is there counts.';
+const POSTBACK_PATH_HINT = `${PATH_HINT} pix[].status reads each entry of a list, headers.x-event reads a header.`;
 
 /** What the service's document does not show: entered once, it holds for every node. */
 const described = (field: Parameters<typeof text>[0]) =>
@@ -57,7 +57,7 @@ const describeService: CredentialField[] = [
 		type: 'boolean',
 		default: false,
 		description:
-			'Whether to enter what the document of the service does not show: what it says when money has moved and when it accepts, and what stands in its addresses. It holds for every node with this credential.',
+			"Whether to describe what the service's document does not show: how it says that money has moved or that it accepts a request, and the word in its addresses. The description is used by every node with this credential.",
 	},
 	heading('describePostback', 'What a postback says'),
 	described({
@@ -65,7 +65,7 @@ const describeService: CredentialField[] = [
 		name: 'statusField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.status',
-		description: `Field of a postback's body, or of its query, that says what became of a charge or payment. ${POSTBACK_PATH_HINT} Look at one postback in a Pay Trigger first.`,
+		description: `Field of a postback's body or query that says what became of a charge or payment. ${POSTBACK_PATH_HINT} Look at one postback in a Pay Trigger first.`,
 	}),
 	described({
 		displayName: 'Paid Values',
@@ -73,7 +73,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. paid',
 		description:
-			'Values of that field that mean "paid", one a line. Upper and lower case do not count. * means: it is there, and not empty.',
+			'Values of that field that mean "paid", one a line. Upper and lower case are the same. * means that it is there and not empty.',
 	}),
 	described({
 		displayName: 'Failed Values',
@@ -81,7 +81,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. failed',
 		description:
-			'Values of that field that mean it will never be paid, one a line. What expired or was cancelled will not be paid either: add the words for it. * means any value that is none of the Paid Values, for a service that reports once, at the end; not if yours reports steps such as PENDING: the first of them would end the wait as failed.',
+			'Values of that field that mean it will never be paid, one a line. Include the words for expired and cancelled. * means any value that is not one of the Paid Values. Use it only if your service reports once, at the end: if it reports steps such as PENDING, the first of them would end the wait as failed.',
 	}),
 	described({
 		displayName: 'Required Values',
@@ -89,14 +89,14 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. livemode = true',
 		description:
-			'For a service where one field does not say it: lines of path = value, all of which must hold too, such as success = true, livemode = true or currency = EUR. Where one does not, the state is "other" whatever the status says, and no condition goes on with it. Upper and lower case do not count; * behind = means: it is there, and not empty.',
+			'For a service where one field does not say it all: lines of path = value that must hold too, such as success = true, livemode = true or currency = EUR. If one does not hold, the state is "other" whatever the status says, and no condition continues. Upper and lower case are the same; * after = means that it is there and not empty.',
 	}),
 	described({
 		displayName: 'Refund Field',
 		name: 'refundField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.refunds',
-		description: `Field of a postback that says that all or part of the money went back. ${PATH_HINT} Where one of its paths, in any entry, has one of the Refunded Values, the state is "refunded", whatever the status says. pix[].refunds[].status looks into a list inside of each entry.`,
+		description: `Field of a postback that says that all or part of the money went back. ${PATH_HINT} If one of its paths has one of the Refunded Values, in any entry, the state is "refunded" whatever the status says. pix[].refunds[].status reads a list inside each entry.`,
 	}),
 	text({
 		displayName: 'Refunded Values',
@@ -106,14 +106,14 @@ const describeService: CredentialField[] = [
 		placeholder: 'e.g. refunded',
 		displayOptions: { show: { describeService: [true], refundField: [{ _cnd: { not: '' } }] } },
 		description:
-			'Values of that field that mean all or part of the money went back, one a line. * means: it is there, and not empty. Enter the words of your service if it also says there that nothing went back, such as "none" or "rejected".',
+			'Values of that field that mean all or part of the money went back, one a line. * means that it is there and not empty. If your service also says there that nothing went back, such as "none" or "rejected", enter its words for a refund instead.',
 	}),
 	described({
 		displayName: 'Amount Field',
 		name: 'amountField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.amount',
-		description: `Field of a postback that says how much was paid. ${PATH_HINT} Where it is not the amount of the charge or payment, the state is "otherAmount" and not "paid".`,
+		description: `Field of a postback that says how much was paid. ${PATH_HINT} If it is not the amount of the charge or payment, the state is "otherAmount" instead of "paid".`,
 	}),
 	{
 		displayName: 'Amounts in Postbacks',
@@ -140,7 +140,7 @@ const describeService: CredentialField[] = [
 		name: 'idField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.external_id',
-		description: `Field of a postback that repeats the External ID of the charge or payment. ${PATH_HINT} Where it is another one, the postback is about something else: its state is "other".`,
+		description: `Field of a postback that repeats the External ID of the charge or payment. ${PATH_HINT} If it holds another one, the postback is about something else, and its state is "other".`,
 	}),
 	heading('describeResponse', 'What a response says'),
 	described({
@@ -148,7 +148,7 @@ const describeService: CredentialField[] = [
 		name: 'resultField',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. success',
-		description: `Field of a response that says what became of the request. ${PATH_HINT} Left empty, every 2xx response is an acceptance.`,
+		description: `Field of a response that says what became of the request. ${PATH_HINT} If left empty, every 2xx response counts as accepted.`,
 	}),
 	described({
 		displayName: 'Accepted Values',
@@ -156,7 +156,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. true',
 		description:
-			'Values of that field that mean an acceptance, one a line. A 2xx response without any of them is reported as unknown. Left empty, every 2xx response without a rejected value is an acceptance.',
+			'Values of that field that mean "accepted", one a line. A 2xx response without any of them is reported as unknown. If left empty, every 2xx response without a rejected value counts as accepted.',
 	}),
 	described({
 		displayName: 'Rejected Values',
@@ -171,7 +171,7 @@ const describeService: CredentialField[] = [
 		name: 'qrCodePath',
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. data.qrCode',
-		description: `Where in a response the text or image of the QR code is. ${PATH_HINT} Only needed when it is not recognized by itself.`,
+		description: `Where a response holds the text or image of the QR code. ${PATH_HINT} Needed only if the nodes do not find it by themselves.`,
 	}),
 	heading('describeRequest', 'What a request holds'),
 	described({
@@ -188,12 +188,12 @@ const describeService: CredentialField[] = [
 		name: 'externalIdHeader',
 		placeholder: 'e.g. Idempotency-Key',
 		description:
-			'For a service that carries out requests with the same value in a header only once: the name of that header. Each request then has its External ID there too. Leave empty unless the service names one.',
+			'For a service that carries out only one request for each value of some header: the name of that header. Each request then has its External ID there too. Leave it empty unless the service names one.',
 	}),
 ];
 
 /** For each secret that may be replaced. */
-const SECRETS_HINT = 'While it is being replaced: the old one and the new one, one a line';
+const SECRETS_HINT = 'While you replace it, enter the old one and the new one, one a line';
 
 const inHeader = { displayOptions: { show: { senderCheck: ['secretHeader'] } } };
 const signed = { displayOptions: { show: { senderCheck: ['signature'] } } };
@@ -240,7 +240,7 @@ export const senderFields: CredentialField[] = [
 		],
 		default: 'none',
 		description:
-			'How a postback shows that the service sent it. The proof in the URL says which charge it is about, and that its sender knew the URL; this says who sent it.',
+			'How a postback shows that the service sent it. The proof in its URL says which charge it is about, and that the sender knew the URL. This check says who the sender is.',
 	},
 	text({
 		displayName: 'Secret Header Name',
@@ -257,7 +257,7 @@ export const senderFields: CredentialField[] = [
 		typeOptions: { password: true, rows: 2 },
 		placeholder: 'e.g. 7c9e6679f5d14f2b8a3e',
 		...inHeader,
-		description: `All that stands in that header, a word such as Bearer too. ${SECRETS_HINT}.`,
+		description: `Everything that the header holds, including a word such as Bearer. ${SECRETS_HINT}.`,
 	}),
 	{
 		displayName: 'Signed Content',
@@ -273,7 +273,7 @@ export const senderFields: CredentialField[] = [
 				name: 'Standard Webhooks',
 				value: 'standardWebhooks',
 				description:
-					'The public standard of Svix and many other services: they send the headers webhook-signature and webhook-timestamp, or svix-signature and svix-timestamp',
+					'The public standard that Svix and others use, with headers such as webhook-signature or svix-signature',
 			},
 			{
 				name: 'Template',
@@ -297,15 +297,15 @@ export const senderFields: CredentialField[] = [
 		placeholder: 'e.g. X-Signature',
 		...signedInItsOwnForm,
 		description:
-			'Header that holds the signature: hexadecimal or base64, with a prefix such as "sha256=" or without, alone or among others',
+			'Header that holds the signature, as hexadecimal or base64, with or without a prefix such as "sha256=", alone or among others',
 	}),
 	{
 		displayName: 'Signature Algorithm',
 		name: 'signatureAlgorithm',
 		type: 'options',
 		options: [
-			{ name: 'HMAC-SHA256', value: 'sha256', description: 'With a secret that both know' },
-			{ name: 'HMAC-SHA512', value: 'sha512', description: 'With a secret that both know' },
+			{ name: 'HMAC-SHA256', value: 'sha256', description: 'With a secret that both sides know' },
+			{ name: 'HMAC-SHA512', value: 'sha512', description: 'With a secret that both sides know' },
 			{
 				name: 'RSA-SHA256',
 				value: 'rsaSha256',
@@ -336,7 +336,7 @@ export const senderFields: CredentialField[] = [
 				signedContent: [...OWN_FORMS, AN_EXPRESSION],
 			},
 		},
-		description: `Secret that the service gave you for its notifications: base64, mostly after whsec_. ${SECRETS_HINT}.`,
+		description: `Secret that the service gave you for its notifications: base64, usually after whsec_. ${SECRETS_HINT}.`,
 	}),
 	text({
 		displayName: 'Signature Public Key',
@@ -352,7 +352,7 @@ export const senderFields: CredentialField[] = [
 			},
 		},
 		description:
-			'Public key of the service, or its certificate, as PEM; its line breaks may be missing. While it is being replaced: both, one behind the other.',
+			'Public key or certificate of the service, as PEM, with or without its line breaks. While you replace it, enter both, one after the other.',
 	}),
 	text({
 		displayName: 'Signed Template',
@@ -361,7 +361,7 @@ export const senderFields: CredentialField[] = [
 		placeholder: 'e.g. {timestamp}.{header:X-Nonce}.{body}',
 		displayOptions: { show: { senderCheck: ['signature'], signedContent: ['template'] } },
 		description:
-			'What is signed, character by character, line breaks too. {body} is the body, {timestamp} what the Timestamp Header says, {header:X-Nonce} another header, {method} is POST or another one, {path} that of the URL as the service knows it.',
+			'What is signed, character by character, including line breaks. {body} is the body, {timestamp} the value of the Timestamp Header, {header:X-Nonce} another header, {method} the method, such as POST, and {path} the path of the URL as the service knows it.',
 	}),
 	text({
 		displayName: 'Timestamp Header',
@@ -371,7 +371,7 @@ export const senderFields: CredentialField[] = [
 			show: { senderCheck: ['signature'], signedContent: ['timestampAndBody', 'template'] },
 		},
 		description:
-			'Header that holds the timestamp, if one is signed. It may be the Signature Header, where that holds "t=…" or "ts=…" too. A time that is more than five minutes off is refused.',
+			'Header that holds the timestamp, if one is signed. It may be the Signature Header, if that holds "t=…" or "ts=…" too. A time that is more than five minutes off is refused.',
 	}),
 ];
 
@@ -384,7 +384,8 @@ const limits: CredentialField[] = [
 		mayBeEmpty: true,
 		type: 'boolean',
 		default: false,
-		description: 'Whether payments above a limit, or to another recipient, are refused unsent',
+		description:
+			'Whether to refuse payments above a limit, or to other recipients, before they are sent',
 	},
 	text({
 		displayName: 'Highest Payment',
@@ -392,7 +393,7 @@ const limits: CredentialField[] = [
 		mayBeEmpty: true,
 		placeholder: 'e.g. 500.00',
 		...limited,
-		description: 'No single payment may be above it. Written as the amounts are.',
+		description: 'The highest amount of a single payment, written like the amounts',
 	}),
 	text({
 		displayName: 'Highest Sum per Execution',
@@ -401,7 +402,7 @@ const limits: CredentialField[] = [
 		placeholder: 'e.g. 2000.00',
 		...limited,
 		description:
-			'What the payments of one execution may come to: of all its Pay nodes and tools with this account. A list above it is refused whole. A loop pays until it is reached. A sub-workflow that is called for each item is an execution of its own each time.',
+			'The highest sum of the payments in one execution, across all its Pay nodes and tools with this account. A list above it is refused as a whole. A loop pays until the sum is reached. A sub-workflow that is called for each item is an execution of its own each time.',
 	}),
 	text({
 		displayName: 'Only Recipients',
@@ -411,7 +412,7 @@ const limits: CredentialField[] = [
 		placeholder: 'e.g. ana@example.com',
 		...limited,
 		description:
-			'Payment keys, one a line: no other is paid. A key alone is paid under any Key Type; write the type, a space and the key to allow that one only. Additional Members may then hold nothing that may say where the money goes.',
+			'Payment keys, one a line: nobody else is paid. A key on its own is paid under any Key Type; to allow one type only, write the type, a space and the key. Additional Members may then hold nothing that could say where the money goes.',
 	}),
 	text({
 		displayName: 'Members That May Vary',
@@ -423,7 +424,7 @@ const limits: CredentialField[] = [
 			show: { limitPayments: [true], onlyRecipients: [{ _cnd: { not: '' } }] },
 		},
 		description:
-			'What Additional Members may set all the same, by an expression too: paths, one a line. Enter only what your provider does not read as a destination: whoever writes an item can put anything there.',
+			'Paths that Additional Members may set nevertheless, even by an expression, one a line. Enter only what your provider does not read as a destination, because whoever writes an item can put anything there.',
 	}),
 ];
 
@@ -486,8 +487,7 @@ const form: CredentialField[] = [
 			},
 		],
 		default: 'accessToken',
-		description:
-			'Where the bearer token comes from, which the document of the service does not say',
+		description: "How to get the bearer token, which the service's document does not say",
 	},
 	text({
 		displayName: 'Access Token',
@@ -530,7 +530,7 @@ const form: CredentialField[] = [
 		name: 'scope',
 		placeholder: 'e.g. charges payments',
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
-		description: 'Scopes to ask for, with spaces between them. Left out when empty.',
+		description: 'Scopes to ask for, separated by spaces. Not sent when empty.',
 	}),
 	{
 		displayName: 'Client Authentication',
@@ -563,11 +563,11 @@ const form: CredentialField[] = [
 		placeholder: 'e.g. 30 random characters',
 		typeOptions: { password: true },
 		description:
-			'At least 16 characters of your own: 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger takes only what it signed.',
+			'A secret of your own with at least 16 characters, best 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger accepts only what it signed.',
 	}),
 	{
 		displayName:
-			'For a Pay Trigger with Signed URL enter a Postback Secret: 30 random characters from a password manager. With it, genuine postbacks are told from forged ones. A wait needs none.',
+			'For a Pay Trigger with Signed URL, enter a Postback Secret: 30 random characters from a password manager. It tells genuine postbacks from forged ones. A wait does not need it.',
 		name: 'noSecretNotice',
 		type: 'notice',
 		default: '',
@@ -580,7 +580,7 @@ const form: CredentialField[] = [
 		typeOptions: { password: true },
 		displayOptions: { show: { postbackSecret: [{ _cnd: { not: '' } }] } },
 		description:
-			'While you replace the Postback Secret: the one before it. Postbacks signed with it are still taken; nothing is signed with it. Empty it when those have arrived.',
+			'The old Postback Secret, while you replace it. Postbacks signed with it are still accepted, but nothing new is signed with it. Empty this field once those postbacks have arrived.',
 	}),
 	...describeService,
 	...senderFields,

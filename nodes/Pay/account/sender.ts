@@ -99,7 +99,7 @@ function readSecretHeader(credential: PayCredential): SecretHeader {
 	}
 	throw wrongInCredential(
 		'secretHeaderValue',
-		'holds a character that no header has',
+		'contains a character that headers cannot have',
 		'Enter what the service sends in that header, one value a line.',
 	);
 }
@@ -113,7 +113,7 @@ function readHmacSecrets(credential: PayCredential): string[] {
 	throw wrongInCredential(
 		'signatureSecret',
 		'is a key, not a secret',
-		'For a public key set Signature Algorithm to RSA-SHA256, and enter it there.',
+		'For a public key, set Signature Algorithm to RSA-SHA256 and enter the key there.',
 	);
 }
 
@@ -145,15 +145,15 @@ function readPublicKeys(credential: PayCredential): KeyObject[] {
 	const { signaturePublicKey: entered } = credential;
 	if (typeof entered !== 'string' || entered.trim() === '') throw wrongKey('is empty');
 	if (entered.includes('PRIVATE KEY')) {
-		throw wrongKey('is a private key, which nobody but its owner may have');
+		throw wrongKey('is a private key, which only its owner may have');
 	}
 	const keys: KeyObject[] = [];
 	for (const [, kind = '', content = ''] of entered.matchAll(PEM)) {
 		const key = KINDS_OF_KEY.includes(kind) ? publicKeyFrom(kind, content) : undefined;
 		if (key === undefined) throw wrongKey('cannot be read');
-		if (key.asymmetricKeyType !== 'rsa') throw wrongKey('is no RSA key');
+		if (key.asymmetricKeyType !== 'rsa') throw wrongKey('is not an RSA key');
 		if ((key.asymmetricKeyDetails?.modulusLength ?? 0) < SHORTEST_KEY) {
-			throw wrongKey(`is too short: it has less than ${SHORTEST_KEY} bits`);
+			throw wrongKey(`is too short: it has fewer than ${SHORTEST_KEY} bits`);
 		}
 		keys.push(key);
 	}
@@ -242,7 +242,7 @@ export function readSenderRuleOfWait(credential: PayCredential): SenderRule | un
 		const get = () => {
 			throw wrongInCredential(
 				name,
-				'holds an expression, which is not resolved for a wait',
+				'contains an expression, which is not resolved for a wait',
 				'Enter it as text, select another credential in the wait, or use a Pay Trigger.',
 			);
 		};
@@ -266,7 +266,7 @@ function unsignedPath(field: Paths, signed: string[]): string | undefined {
 }
 
 const unsigned = (path: string) =>
-	`cannot have ${JSON.stringify(path)}, which reads a header or the query, which the service does not sign: anybody could add it`;
+	`cannot contain ${JSON.stringify(path)}, because it reads a header or the query, which the service does not sign, so anybody could add it`;
 const NAME_A_FIELD = 'Name a field of the body.';
 
 /**
@@ -329,7 +329,7 @@ const digestOf = (text: string) => createHash('sha256').update(text, 'latin1').d
 /** A hint for the log: what comes is signed as the public standard says, and something else is set. */
 const standardInWords = (headers: SignedRequest['headers']) =>
 	looksStandard(headers)
-		? '. It has the headers of Standard Webhooks: if your service speaks that, set Check the Sender to Signature and Signed Content to Standard Webhooks'
+		? '. It has the headers of Standard Webhooks: if your service uses that standard, set Check the Sender to Signature and Signed Content to Standard Webhooks'
 		: '';
 
 /** Why a request without the header that proves its sender is refused, in words for a log. */
@@ -425,14 +425,14 @@ function otherKindInWords(values: string[], { keys }: SignatureRule): string {
 		for (const [length, kind] of KINDS_BY_LENGTH) {
 			const isWritten = value.length >= length && bytesIn(value, length) !== undefined;
 			if (!isWritten || kind === checked) continue;
-			return `. It looks like ${kind}: ${length} bytes. HMAC-SHA256, HMAC-SHA512 and RSA-SHA256 can be checked`;
+			return `. It looks like ${kind}: ${length} bytes. Only HMAC-SHA256, HMAC-SHA512 and RSA-SHA256 can be checked`;
 		}
 	}
 	return '';
 }
 
 const BYTES_ARE_GONE =
-	'n8n has read this multipart form before the node, so nothing of it can be verified. Add "binaryData": true to the options of this node in the JSON of the workflow';
+	'n8n read this multipart form before the node could, so nothing in it can be verified. Add "binaryData": true to the options of this node in the JSON of the workflow';
 
 /**
  * Why a request was not signed by the service, in words for a log, without a secret; undefined where it
@@ -463,7 +463,7 @@ export function signatureFault(
 			? keys.secrets.some((secret) => isHmac(values, keys.hmac, secret, signed.bytes))
 			: keys.publicKeys.some((key) => isRsaSignature(values, key, signed.bytes));
 	if (isGenuine) return undefined;
-	const none = `the header ${header} holds no signature of this body`;
+	const none = `the header ${header} contains no signature of this body`;
 	if (isStandard) return none;
 	return none + otherKindInWords(values, rule) + standardInWords(request.headers);
 }

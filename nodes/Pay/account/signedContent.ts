@@ -44,7 +44,7 @@ const wrongTemplate = (what: string) =>
 	wrongInCredential(
 		'signedTemplate',
 		what,
-		'Write what the service signs, such as {timestamp}.{header:X-Nonce}.{body}. It may hold {body}, {timestamp}, {header:…}, {method} and {path}.',
+		'Write what the service signs, such as {timestamp}.{header:X-Nonce}.{body}. It may contain {body}, {timestamp}, {header:…}, {method} and {path}.',
 	);
 
 /** The part that a placeholder stands for. */
@@ -54,7 +54,7 @@ function placeholder(name: string): SignedPart {
 	}
 	const header = name.startsWith('header:') ? name.slice('header:'.length).trim() : '';
 	if (isHeaderName(header)) return { is: 'header', name: header.toLowerCase() };
-	throw wrongTemplate(`holds {${name}}, which is none of its placeholders`);
+	throw wrongTemplate(`contains {${name}}, which is not one of its placeholders`);
 }
 
 /**
@@ -79,19 +79,19 @@ export function readTemplate(template: unknown, hasTimestamp: boolean): SignedCo
 /** What is wrong with a template whose parts could not be told apart, or that does not hold what it must. */
 function judgeTemplate(content: SignedContent, hasTimestamp: boolean): string | undefined {
 	const count = (is: SignedPart['is']) => content.filter((part) => part.is === is).length;
-	if (count('body') !== 1) return 'must hold {body} once';
+	if (count('body') !== 1) return 'must contain {body} once';
 	if (hasTimestamp && count('timestamp') !== 1) {
-		return 'must hold {timestamp} once, because there is a Timestamp Header';
+		return 'must contain {timestamp} once, because there is a Timestamp Header';
 	}
 	if (!hasTimestamp && count('timestamp') > 0) {
-		return 'holds {timestamp}, but there is no Timestamp Header';
+		return 'contains {timestamp}, but there is no Timestamp Header';
 	}
 	const isSideBySide = content.some((part, index) => {
 		const next = content[index + 1];
 		return part.is !== 'text' && next !== undefined && next.is !== 'text';
 	});
 	return isSideBySide
-		? 'has two placeholders side by side: a text has to stand between them, or nobody can tell where one ends'
+		? 'has two placeholders side by side: put some text between them, otherwise nobody can tell where the first one ends'
 		: undefined;
 }
 
@@ -193,7 +193,7 @@ export function signedBytes(
 				if (value.trim() === '') return { fault: `the header ${part.name} is missing` };
 				if (holdsBorder(value, before, after)) {
 					return {
-						fault: `the header ${part.name} holds what stands beside it in the signed content`,
+						fault: `the header ${part.name} contains the text that separates it from what comes next to it in the signed content`,
 					};
 				}
 				bytes.push(bytesOf(value));
@@ -205,13 +205,15 @@ export function signedBytes(
 				if (timestamp === '') return { fault: `the header ${header} is missing` };
 				// A time that cannot be read is as good as none: NaN compares as false.
 				const isRecent = Math.abs(Date.now() - timeOf(timestamp)) <= MOST_OFF;
-				if (!isRecent) return { fault: `the time in the header ${header} is not now` };
+				if (!isRecent) return { fault: `the time in the header ${header} is not the current time` };
 				if (!isWholeTime(timestamp) && holdsBorder(timestamp, before, after)) {
-					return { fault: `the time in the header ${header} holds what stands beside it` };
+					return {
+						fault: `the time in the header ${header} contains the text that separates it from what comes next to it`,
+					};
 				}
 				const isBeforeBody = content[index + 2]?.is === 'body';
 				if (isBeforeBody && beginsWithEndOfTime(body, after ?? '')) {
-					return { fault: 'the body begins with a part of a time' };
+					return { fault: 'the body begins with part of a time' };
 				}
 				bytes.push(bytesOf(timestamp));
 			}
@@ -259,14 +261,12 @@ export function standardKey(secret: string): Buffer {
 		throw wrongSecret('begins with whpk_: it is a public key (ed25519), which cannot be used here');
 	}
 	if (secret.startsWith('whsk_')) {
-		throw wrongSecret(
-			'begins with whsk_: it is a private key, which nobody but its owner may have',
-		);
+		throw wrongSecret('begins with whsk_: it is a private key, which only its owner may have');
 	}
 	const base64 = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : secret;
 	const digits = base64.replace(/=+$/, '');
 	// A single digit at the end is less than a byte: something was cut off.
-	if (!BASE64.test(base64) || digits.length % 4 === 1) throw wrongSecret('is no base64');
+	if (!BASE64.test(base64) || digits.length % 4 === 1) throw wrongSecret('is not base64');
 	return Buffer.from(digits, 'base64');
 }
 
@@ -290,13 +290,13 @@ export function faultOfStandard(
 	const sent = headerText(headers[header]);
 	if (standardSignaturesIn(sent).length === 0) {
 		return /(^|\s)v1a,/.test(sent)
-			? `the header ${header} holds only signatures of the version v1a (ed25519), which cannot be checked: ask the service for a secret that begins with whsec_`
-			: `the header ${header} holds no signature of the version v1`;
+			? `the header ${header} contains only signatures of version v1a (ed25519), which cannot be checked: ask the service for a secret that begins with whsec_`
+			: `the header ${header} contains no signature of version v1`;
 	}
 	const timestamp = headerText(headers[timestampHeader]);
 	if (timestamp === '' || /^\d+$/.test(timestamp)) return undefined;
 	// Else a part of it could be signed, and the rest be anybody's.
-	return `the header ${timestampHeader} holds something else than a time in seconds`;
+	return `the header ${timestampHeader} contains something other than a time in seconds`;
 }
 
 export function looksStandard(headers: Readonly<Record<string, unknown>>): boolean {

@@ -268,7 +268,7 @@ function otherWays({ sendIn }: ClientCredentials): string {
 		else others.push(`"${way.name}"`);
 	}
 	const last = others.pop();
-	const ways = `The credential sends them as Client Authentication "${chosen}". If they are right, choose another one: ${others.join(', ')} or ${last}.`;
+	const ways = `The credential sends them with Client Authentication set to "${chosen}". If they are right, choose another one: ${others.join(', ')} or ${last}.`;
 	// A service that keeps to RFC 6749 decodes the pair, and reads another secret.
 	return isSentInHeader(sendIn) ? `${ways} For a secret with + or %, try "Body" first.` : ways;
 }
@@ -330,8 +330,8 @@ function readTokenResponse(response: TokenResponse, client: ClientCredentials): 
 		// Nothing of it is quoted: somewhere in it there may be a token.
 		throw new TokenRejection(
 			'tokenUrl',
-			`${NO_TOKEN}the response of the token endpoint holds no access_token (HTTP ${statusCode})`,
-			`${CHECK_URL}, and whether the service gives tokens by the client credentials grant of OAuth 2.0.`,
+			`${NO_TOKEN}the response of the token endpoint contains no access_token (HTTP ${statusCode})`,
+			`${CHECK_URL}, and whether the service issues tokens through the client credentials grant of OAuth 2.0.`,
 		);
 	}
 	const seconds = Number(expires_in);

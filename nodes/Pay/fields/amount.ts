@@ -14,7 +14,7 @@ export const amountField: INodeProperties = {
 	required: true,
 	placeholder: 'e.g. 49.90',
 	description:
-		'Value of the transaction, above 0, with a decimal point; for a comma see Decimal Sign under Options. The unit is not documented by the service: ask it whether 10.50 or 1050 means ten and a half.',
+		'Amount above 0, written with a decimal point. To write a comma, see Decimal Sign under Options. The service does not document the unit, so ask it whether 10.50 or 1050 means ten and a half.',
 };
 
 const DECIMAL_SIGNS = ['point', 'comma'] as const;
@@ -33,7 +33,8 @@ export const decimalSignOption: INodeProperties = {
 		{ name: 'Point', value: 'point', description: 'As in 10.50 and 1234.56' },
 	],
 	default: 'point',
-	description: 'How amounts and shares are written that come as text. Numbers stay what they are.',
+	description:
+		'How amounts and shares are written when they come as text. Numbers are not affected.',
 };
 
 export function readDecimalSign(read: ReadParameter): DecimalSign {
@@ -88,7 +89,7 @@ export function readAmount(value: unknown, field: NamedField, rules: AmountRules
 	if (value === undefined || value === null || value === '') throw missing(field, rules);
 	if (typeof value === 'number') return readNumber(value, plainForm(value), value, field, rules);
 	if (typeof value === 'string') return readTypedAmount(value, field, rules);
-	const advice = 'Use an expression that gives one number, for example {{ $json.amount }}.';
+	const advice = 'Use an expression that returns one number, for example {{ $json.amount }}.';
 	throw notANumber(field, value, advice);
 }
 
@@ -141,11 +142,11 @@ function adviceFor(text: string, { decimalSign }: AmountRules): string {
 	const isPlain = whole !== undefined && !(sign === 'comma' && cents.startsWith('.'));
 	const advice = isPlain
 		? `Write ${whole.replace(/\s/g, '')}${cents.replace(/[.,]/, decimal)}.`
-		: `Write digits with an optional decimal ${sign}, for example ${example}: no currency sign, no separators, no exponent.`;
+		: `Write only digits and, if needed, a decimal ${sign}, for example ${example}, without a currency sign, separators or an exponent.`;
 	// Only where the sign can be chosen.
 	const mayBeOther = decimalSign !== undefined && inNotation(text, other) !== undefined;
 	if (!mayBeOther) return advice;
-	return `${advice} If all are written with a ${other}, choose it as Decimal Sign under Options of the Pay node.`;
+	return `${advice} If all your numbers are written with a ${other}, choose ${other === 'point' ? 'Point' : 'Comma'} as Decimal Sign under Options of the Pay node.`;
 }
 
 /**
@@ -167,14 +168,14 @@ function readNumber(
 		throw wrongField(
 			field,
 			`has more than ${MOST_DECIMALS} decimals: ${quoted(value)}`,
-			'No currency has that many. A division leaves them, or a sum such as 0.1 + 0.2. Round the amount, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.',
+			'No currency has that many. Extra decimals usually come from a division, or from a sum such as 0.1 + 0.2. Round the amount, for example {{ Number($json.amount).round(2) }}, and check that rounded parts still add up to their total.',
 		);
 	}
 	if (countDigits(plain) > MOST_DIGITS) {
 		throw wrongField(
 			field,
 			`has more than ${MOST_DIGITS} digits: ${quoted(value)}`,
-			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Else check the value and where it comes from.',
+			'If it comes from a calculation such as 0.1 + 0.2, round it, for example {{ Number($json.amount).round(2) }}. Otherwise check the value and where it comes from.',
 		);
 	}
 	const isNegative = amount < 0 || plain.startsWith('-');
@@ -194,7 +195,7 @@ function missing(field: NamedField, { isPercentage = false }: AmountRules): Inpu
 	return wrongField(
 		field,
 		'is missing',
-		`Enter ${number}. If it comes from an expression, check that the input item has the value the expression asks for.`,
+		`Enter ${number}. If it comes from an expression, check that the input item has the value that the expression reads.`,
 	);
 }
 

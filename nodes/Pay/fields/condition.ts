@@ -21,24 +21,24 @@ const STATES_OF_CONDITIONS: Record<'paid' | 'paidOrFailed', State[]> = {
 	paidOrFailed: STATES.filter(({ isFinal }) => isFinal).map(({ state }) => state),
 };
 
-const IN_CREDENTIAL = 'The words for it are in the credential, under Describe the Service';
+const IN_CREDENTIAL = 'Uses the words in the credential';
 const CHOICES: Record<(typeof CONDITIONS)[number], { name: string; description: string }> = {
 	any: {
 		name: 'On Any Postback',
-		description: 'Go on with each, also when it says "pending" or "failed"',
+		description: 'Continue with any postback, even one that says "pending" or "failed"',
 	},
 	paid: {
 		name: 'When Paid',
-		description: `${IN_CREDENTIAL}. Not with a refund, nor with another amount, where that has fields for them.`,
+		description: `${IN_CREDENTIAL}. If it has fields for them, a refund or another amount does not count.`,
 	},
 	paidOrFailed: {
 		name: 'When Paid or Failed',
-		description: `${IN_CREDENTIAL}. With a refund and another amount too: look at "state".`,
+		description: `${IN_CREDENTIAL}. Includes a refund and another amount, so look at "state".`,
 	},
 	match: {
 		name: 'When a Field Has a Value',
 		description:
-			'Not with another External ID, a Required Value that does not hold, or "paid" with another amount, where the credential has fields for them. Others are verified and get a response too, but are not stored: n8n logs that they came.',
+			'The field and its values are below. What the credential asks for, such as Required Values, must hold too.',
 	},
 };
 
@@ -60,7 +60,7 @@ export const startCondition: ConditionField = {
 export const resumeCondition: ConditionField = {
 	displayName: 'Resume',
 	name: 'resumeWhen',
-	description: 'Which postback lets the workflow go on',
+	description: 'Which postback lets the workflow continue',
 };
 
 export const matchField: NamedField = { displayName: 'Field', name: 'matchField' };
@@ -74,7 +74,7 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 		{ ...field, type: 'options', options, default: 'any' },
 		{
 			displayName:
-				'The workflow goes on with every postback, also with one that says "pending" or "failed". Where something is delivered afterwards, choose When Paid, When Paid or Failed, or When a Field Has a Value.',
+				'The workflow continues after every postback, even one that says "pending" or "failed". If you deliver something afterwards, choose When Paid, When Paid or Failed, or When a Field Has a Value.',
 			name: 'anyPostbackNotice',
 			type: 'notice',
 			default: '',
@@ -89,7 +89,7 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 			placeholder: 'e.g. data.status',
 			displayOptions,
 			description:
-				"Field of the postback's body, or of its query, with dots between the levels; body.data.status is taken too, pix[].status looks at each entry of a list, and headers.x-event at a header. The form of the body is not documented: look at one postback in a Pay Trigger first.",
+				"Field of the postback's body or query, with dots between the levels; body.data.status works too, pix[].status reads each entry of a list, and headers.x-event reads a header. The service does not document the form of the body, so look at one postback in a Pay Trigger first.",
 		},
 		{
 			displayName: 'Values',
@@ -101,7 +101,7 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 			required: true,
 			displayOptions,
 			description:
-				'Values of that field that let the workflow go on, each by itself. Upper and lower case do not count. * means: it is there, and not empty.',
+				'Values of that field that let the workflow continue, each entered separately. Upper and lower case are the same. * means that it is there and not empty.',
 		},
 	];
 }

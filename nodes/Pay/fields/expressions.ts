@@ -49,7 +49,7 @@ export function readSwitch(value: unknown, field: NamedField): boolean {
 	throw wrongField(
 		field,
 		`must be true or false, but is ${kindOf(value)}`,
-		'Turn it on or off. An expression in it must give true or false.',
+		'Turn it on or off. An expression in it must return true or false.',
 	);
 }
 
@@ -70,7 +70,7 @@ export function showFor(
 
 const pathIn = (path: string, name: string) => (path === '' ? name : `${path}.${name}`);
 
-const FIELD_BY_FIELD = 'Fill in its fields. Each of them may hold an expression of its own.';
+const FIELD_BY_FIELD = 'Fill in its fields. Each of them may have an expression of its own.';
 
 /** The members of a collection as it was typed; none where it was not. */
 function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, unknown>> {
@@ -148,7 +148,7 @@ export function refuseItemDataInTool(
 	if (field === undefined) return;
 	throw wrongField(
 		field,
-		'reads its item, which in a tool is the first one, or holds what the model says',
+		'reads its input item, which in a tool is always the first one, or contains what the model says',
 		"Let the model fill it in ($fromAI), or take it from a node: {{ $('Invoice').first().json.amount }}.",
 	);
 }
@@ -185,7 +185,7 @@ function readGivenValue(value: unknown, path: string, { description, neverEmpty 
 	throw wrongField(
 		// The editor calls an option by its own name.
 		{ name: path.replace(/^options\./, ''), displayName },
-		'is missing: its expression gives nothing',
-		'Check that the input item has the field that the expression asks for.',
+		'is missing: its expression returns nothing',
+		'Check that the input item has the field that the expression reads.',
 	);
 }

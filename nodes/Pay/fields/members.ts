@@ -14,7 +14,7 @@ export const additionalMembersOption: INodeProperties = {
 	default: '{}',
 	placeholder: 'e.g. { "payer": { "phone": "…" } }',
 	description:
-		'Members to add to the request body, as JSON, for a service that has more of them than its document shows. A member that this form can set is refused.',
+		'More members for the request body, as JSON, for a service that has more than its document shows. Members that this form can set are refused.',
 };
 
 type Members = Record<string, unknown>;
@@ -54,7 +54,7 @@ function typedText(value: unknown): string {
 	if (lostName === undefined) return text;
 	throw wrongField(
 		additionalMembersOption,
-		`holds "${lostName}" without a value`,
+		`contains "${lostName}" without a value`,
 		'Check the expression that gives it.',
 	);
 }
@@ -142,7 +142,7 @@ interface FormMembers {
 function refuseRecipient(name: string): void {
 	if (lenientName(name) !== lenientName('creditParty')) return;
 	throw wrongMembers(
-		`${LABEL} holds "${name}", which says where the money goes, and this operation has no field for it`,
+		`${LABEL} contains "${name}", which says where the money goes, and this operation has no field for it`,
 		'Remove it there.',
 	);
 }
@@ -151,7 +151,7 @@ function refuseRecipient(name: string): void {
 function refuseMember(name: string, value: unknown, path: string, form: FormMembers): void {
 	const at = path + name;
 	const wrongMember = (what: string, advice: string) =>
-		wrongMembers(`${LABEL} holds "${at}", which ${what}`, advice);
+		wrongMembers(`${LABEL} contains "${at}", which ${what}`, advice);
 	if (name === '__proto__') throw wrongMember("cannot be a member's name", 'Remove it.');
 	const formMembers = formMembersAt(path, form.meanings);
 	// A lenient service may take one name for the other.
@@ -168,7 +168,7 @@ function refuseMember(name: string, value: unknown, path: string, form: FormMemb
 		throw wrongMember('has a field of its own', `Remove it there and use the field ${label}.`);
 	}
 	if (formMember !== name) {
-		throw wrongMember(`a service may take for "${ownPath}"`, `Write it as "${ownPath}".`);
+		throw wrongMember(`a service may read as "${ownPath}"`, `Write it as "${ownPath}".`);
 	}
 	if (!isJsonObject(value)) {
 		const advice = `Write the members to add to it: { "${at}": { "member": "value" } }.`;

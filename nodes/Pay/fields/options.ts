@@ -39,7 +39,7 @@ const batchSizeField = (defaultSize: number): WholeNumberField => ({
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: MOST_PER_BATCH },
 	default: defaultSize,
-	description: 'How many items are in flight at once, at most',
+	description: 'The most items that are in flight at once',
 });
 
 const batchIntervalField: WholeNumberField = {
@@ -84,7 +84,7 @@ export const timeoutOption: WholeNumberField = {
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: HOUR_MS },
 	default: 60_000,
-	description: 'How long one request may take, until the end of its response, in milliseconds',
+	description: 'How long a request may take, including its whole response, in milliseconds',
 };
 
 /** Reads the option {@link timeoutOption}, in milliseconds. */
@@ -96,7 +96,7 @@ const limitWaitTimeField: INodeProperties = {
 	type: 'boolean',
 	default: false,
 	description:
-		'Whether to go on without a postback after a while. The item then has no "postback" field.',
+		'Whether to continue without a postback after some time. The item then has no "postback" field.',
 };
 
 const resumeAmountField: INodeProperties = {
@@ -107,7 +107,7 @@ const resumeAmountField: INodeProperties = {
 	default: 1,
 	displayOptions: { show: { limitWaitTime: [true] } },
 	description:
-		'How many of the units below to wait. N8n looks for ended waits about once a minute.',
+		'How long to wait, in the unit below. N8n checks for ended waits about once a minute.',
 };
 
 const resumeUnitField: INodeProperties = {

@@ -53,7 +53,7 @@ function faultOfPath(
 
 const ADVICE = {
 	form: 'Enter one path a line, with dots between the levels, for example data.status.',
-	list: '[] stands behind the name of a list whose entries are looked at, as in pix[].status: once, and only in fields of a postback; in the Refund Field twice. A number names one entry, as in pix.0.status.',
+	list: 'Put [] after the name of a list to look at each of its entries, as in pix[].status. You can use it once (twice in the Refund Field), and only in fields of a postback. A number names one entry, as in pix.0.status.',
 };
 
 /** Reads the paths that a person entered, one a line; none where nothing was entered. Throws an InputError. */
@@ -90,7 +90,7 @@ export function readValues(entered: unknown, field: NamedField): string[] {
 		if (!isScalar(value)) {
 			throw wrongField(
 				field,
-				'can have texts and numbers as values only',
+				'can have only texts and numbers as values',
 				'Enter one value a line.',
 			);
 		}
@@ -99,8 +99,8 @@ export function readValues(entered: unknown, field: NamedField): string[] {
 		if (!text.includes(',')) return text;
 		throw wrongField(
 			field,
-			`cannot have the value ${JSON.stringify(text)}, which holds a comma`,
-			'Enter each value by itself.',
+			`cannot have the value ${JSON.stringify(text)}, which contains a comma`,
+			'Enter each value separately.',
 		);
 	});
 }
@@ -119,7 +119,7 @@ export function readFieldMatch(
 	if (isBlank(paths) || typeof paths !== 'string' || valuesIn(values).length === 0) {
 		throw wrongField(
 			field,
-			'and its values must both be there, as text',
+			'and its values must both be entered, as text',
 			'Enter both: the field to look at, and at least one of its values.',
 		);
 	}
@@ -139,12 +139,12 @@ function faultOfRequired(
 	value: string | undefined,
 ): string | undefined {
 	if (OTHER_COMPARISON.test(line) || value === undefined) {
-		return 'Enter one path = value a line, for example success = true. Nothing else is compared.';
+		return 'Enter one path = value a line, for example success = true. No other comparison is possible.';
 	}
 	const fault = faultOfPath(path, { mayHaveLists: true });
 	if (fault !== undefined) return ADVICE[fault];
-	if (value === '') return 'Enter the value behind =, or * where any will do that is not empty.';
-	if (value.includes(',')) return 'Enter one value behind =, without a comma.';
+	if (value === '') return 'Enter the value after =, or * for any value that is not empty.';
+	if (value.includes(',')) return 'Enter one value after =, without a comma.';
 	if (/^(["'`]).*\1$/.test(value)) return 'Enter the value without quotes.';
 	return undefined;
 }
@@ -174,8 +174,8 @@ export function readRequiredValues(entered: unknown, field: NamedField): Require
 		if (required.some((other) => normalPath(other.path) === normalPath(path))) {
 			throw wrongField(
 				field,
-				`have the path ${JSON.stringify(path)} twice`,
-				'All lines must hold, and a path has one value. Remove one of the two.',
+				`contain the path ${JSON.stringify(path)} twice`,
+				'All lines must hold, and a path has only one value. Remove one of the two.',
 			);
 		}
 		required.push({ path, value });

@@ -19,7 +19,8 @@ const keyTypeField: INodeProperties = {
 	type: 'string',
 	default: '',
 	placeholder: 'e.g. email',
-	description: 'Kind of the key. The allowed values are not documented: ask the service.',
+	description:
+		'What kind of key it is. The service does not document the allowed values, so ask it.',
 };
 
 const documentField: INodeProperties = {
@@ -27,7 +28,7 @@ const documentField: INodeProperties = {
 	name: 'document',
 	type: 'string',
 	default: '',
-	description: 'Document of the recipient, as text. Its format is not documented.',
+	description: 'Document of the recipient, as text. The service does not document its format.',
 };
 
 const nameField: INodeProperties = {
@@ -47,7 +48,7 @@ export const recipientField: INodeProperties = {
 	// These two are open from the start: a payment needs a recipient.
 	default: { key: '', keyType: '' },
 	description:
-		'Who receives the payment (creditParty of the API). A Key is needed; other empty fields are left out.',
+		'Who receives the payment (creditParty in the API). Key is required; fields that you leave empty are not sent.',
 	// As n8n lists them: by their names.
 	options: [documentField, keyField, keyTypeField, nameField],
 };

@@ -38,7 +38,7 @@ const percentageField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. 12.5',
 	description:
-		'Share of the recipient in percent. Its bounds and what the shares must add up to are not documented.',
+		"The recipient's share in percent. The service does not document its limits, or what the shares must add up to.",
 };
 
 const recipientsField: INodeProperties = {

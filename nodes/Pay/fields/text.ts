@@ -41,7 +41,7 @@ export const externalIdField: INodeProperties = {
 	required: true,
 	placeholder: 'e.g. invoice-1042',
 	description:
-		'An identifier of your own, for example the number of an order or payout. Use a different one for each item, and the same one when you try again.',
+		'Your own identifier, for example an order or payout number. Give each item a different one, and use the same one when you try again.',
 };
 
 /**
@@ -55,7 +55,7 @@ export function payerQuestionField(example: string): INodeProperties {
 		type: 'string',
 		default: '',
 		placeholder: `e.g. ${example}`,
-		description: 'Text shown with the transaction (payerQuestion of the API). Left out when empty.',
+		description: 'Text shown with the transaction (payerQuestion in the API). Not sent when empty.',
 	};
 }
 
@@ -74,8 +74,8 @@ export function refuseLeftover(text: string, field: NamedField) {
 	if (leftover === undefined) return;
 	throw wrongField(
 		field,
-		`${leftover === whole ? 'is' : 'holds'} "${leftover}"`,
-		'That is what an expression leaves when it finds no value. Check that the input item has the field the expression asks for.',
+		`${leftover === whole ? 'is' : 'contains'} "${leftover}"`,
+		'An expression turns into this when it finds no value. Check that the input item has the field that the expression reads.',
 	);
 }
 
@@ -103,8 +103,8 @@ export function refuseTypedExpression(text: string, field: NamedField) {
 	if (!WITHOUT_BRACES.test(text.trim()) && !hasExpressionInBraces(text)) return;
 	throw wrongField(
 		field,
-		'holds an expression as plain text',
-		'n8n put no value in its place. Point at the field, and choose Expression above it. If the text comes from your data, correct it there.',
+		'contains an expression as plain text',
+		'n8n did not replace it with a value. Hover over the field and choose Expression above it. If the text comes from your data, correct it there.',
 	);
 }
 
@@ -133,14 +133,14 @@ export function readText(value: unknown, field: NamedField): string | undefined 
 		throw wrongField(
 			field,
 			'must be text, but is a date',
-			'Write it as text, for example {{ $now.toISODate() }}. Ask the service which form it takes.',
+			'Write it as text, for example {{ $now.toISODate() }}. Ask the service which format it accepts.',
 		);
 	}
 	if (typeof value === 'object' || typeof value === 'function' || typeof value === 'symbol') {
 		throw wrongField(
 			field,
 			`must be text, but is ${Array.isArray(value) ? 'a list' : 'an object'}`,
-			'Use an expression that gives one text, for example {{ $json.name }}.',
+			'Use an expression that returns one text, for example {{ $json.name }}.',
 		);
 	}
 	const text = String(value);
@@ -173,7 +173,7 @@ export function readIdentifier(
 		throw wrongField(
 			field,
 			`must be text, but is ${value}`,
-			'That is what an expression such as {{ $json.has && $json.key }} leaves. Check it.',
+			'An expression such as {{ $json.has && $json.key }} can return this. Check the expression.',
 		);
 	}
 	const text = inOneForm(readText(value, field) ?? '');
@@ -182,8 +182,8 @@ export function readIdentifier(
 	if (LONE_SURROGATE.test(text)) {
 		throw wrongField(
 			field,
-			'holds half a character, as a text that was cut in the middle of an emoji does',
-			'Cut it elsewhere, or leave such characters out: the service could not send it back as it is.',
+			'contains half a character, which happens when a text is cut in the middle of an emoji',
+			'Cut it elsewhere, or leave such characters out, because the service could not send it back unchanged.',
 		);
 	}
 	const [invisible] = INVISIBLE.exec(text) ?? [];
@@ -191,8 +191,8 @@ export function readIdentifier(
 	const code = invisible.codePointAt(0)?.toString(16).toUpperCase().padStart(4, '0');
 	throw wrongField(
 		field,
-		`holds a line break or another character that nobody sees (U+${code})`,
-		'Type it again, or remove the character where the text comes from. Otherwise two that look alike would be two.',
+		`contains a line break or another invisible character (U+${code})`,
+		'Type it again, or remove the character where the text comes from. Otherwise two texts that look the same would count as different.',
 	);
 }
 
@@ -208,7 +208,7 @@ export function readExternalId(value: unknown, advice: IdAdvice): string {
 		throw wrongField(
 			externalIdName,
 			'must be text, but is a date',
-			`Use an identifier that is the same in each try, as a date of now is not, for example ${example}.`,
+			`Use an identifier that stays the same in every try, unlike the current date, for example ${example}.`,
 		);
 	}
 	const isWrongNumber = typeof value === 'number' && !Number.isSafeInteger(value);
@@ -241,7 +241,7 @@ export function changingIdHint(
 	if (!isExpression(typed)) return undefined;
 	const [changing] = CHANGING.exec(typed) ?? [];
 	if (changing === undefined) return undefined;
-	return `The External ID holds ${changing}, so it changes with each try, and one ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${OWN_ID.example}.`;
+	return `The External ID contains ${changing}, so it changes with every try, and the same ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${OWN_ID.example}.`;
 }
 
 /** A model says these, however people write them: n8n takes $fromAI in any case, and $tool holds the same. */
@@ -257,7 +257,7 @@ export function refuseInventedId(typed: unknown, { noun, pastParticiple }: Words
 	if (part === undefined) return;
 	throw wrongField(
 		externalIdName,
-		`holds ${part}, so an AI agent that is asked twice for one ${noun} would have it ${pastParticiple} twice`,
+		`contains ${part}, so the same ${noun} would be ${pastParticiple} twice if an AI agent is asked for it twice`,
 		"Take the identifier from your own data, with the name of your node: {{ $('Order').first().json.orderId }}.",
 	);
 }
@@ -379,21 +379,21 @@ function refuseSpreadsheetLeftover(value: string, field: NamedField): void {
 	if (isFormulaError(text)) {
 		throw wrongField(
 			field,
-			`is ${quoted(text)}, which a spreadsheet shows where a formula has failed`,
+			`is ${quoted(text)}, which a spreadsheet shows when a formula has failed`,
 			'Correct the formula in that cell, or type the value there. Then read the sheet again.',
 		);
 	}
 	if (NOT_YET_THERE.includes(text)) {
 		throw wrongField(
 			field,
-			`is ${quoted(text)}, which a spreadsheet shows while it still works out a formula`,
+			`is ${quoted(text)}, which a spreadsheet shows while it is still calculating a formula`,
 			'Wait until the cell shows its value. Then read the sheet again.',
 		);
 	}
 	if (TOO_NARROW.test(text)) {
 		throw wrongField(
 			field,
-			`is ${quoted(text)}, which a spreadsheet shows where a column is too narrow`,
+			`is ${quoted(text)}, which a spreadsheet shows when a column is too narrow`,
 			'Make the column wider in the sheet. Then save and read it again.',
 		);
 	}
@@ -401,7 +401,7 @@ function refuseSpreadsheetLeftover(value: string, field: NamedField): void {
 		throw wrongField(
 			field,
 			`looks like a formula, not like its result: ${quoted(text)}`,
-			'If the sheet shows the formula as well, the cell is formatted as text: change that, and enter the formula again. If it shows a value, have values read instead of formulas (Google Sheets: Output Formatting, under Options).',
+			'If the sheet shows the formula as well, the cell is formatted as text: change that, and enter the formula again. If it shows a value, read the values instead of the formulas (Google Sheets: Output Formatting, under Options).',
 		);
 	}
 	if (text.startsWith("'")) {

@@ -130,5 +130,5 @@ async function claim<Store>(
 		// Both keys are new. If a third process writes over both meanwhile, they are new again.
 		await sleep(Math.max(CLAIM_PAUSE_MS, list.longestExpected()));
 	}
-	throw new Error('other executions overwrite it');
+	throw new Error('other executions keep overwriting it');
 }

@@ -53,8 +53,8 @@ export function beginPublication(context: IHookFunctions): void {
 	if (settings !== known.last && known.settings.has(settings)) {
 		throw new InputError(
 			'',
-			'n8n 1 would publish this trigger with its settings of before, whatever the form shows',
-			`Move the node "${context.getNode().name}" a little, then save. Switch the workflow to Active if it is not.`,
+			'n8n 1 would publish this trigger with its earlier settings, whatever the form shows',
+			`Move the node "${context.getNode().name}" a little, then save. If the workflow is not active, switch it to Active.`,
 		);
 	}
 	known.last = undefined;

@@ -23,6 +23,6 @@ export const isN8n1 = WAIT_FOR_SUB_EXECUTION === undefined;
  */
 export const onMessage = isN8n1
 	? async (context: IExecuteFunctions): Promise<never> => {
-			throw new NodeOperationError(context.getNode(), 'A chat message resumes no Pay node');
+			throw new NodeOperationError(context.getNode(), 'A chat message cannot resume a Pay node');
 		}
 	: undefined;

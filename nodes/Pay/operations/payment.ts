@@ -21,7 +21,7 @@ const allowNoKeyOption = {
 	noDataExpression: true,
 	default: false,
 	description:
-		'Whether a payment may go out without a Key, for a service that knows its recipients in another way, for example by members under Additional Members',
+		'Whether a payment may go out without a Key, for a service that identifies recipients in another way, for example by Additional Members',
 } satisfies INodeProperties;
 
 /** Refuses a payment that would not say where the money goes. */
@@ -32,12 +32,12 @@ function refuseWithoutKey({ creditParty }: ServiceRequest, options: unknown): vo
 	throw wrongField(
 		recipientKey,
 		'is missing, so the request would not say where the money goes',
-		`Enter the recipient's Key. If this service knows its recipients in another way, turn on "${allowNoKeyOption.displayName}" under Options.`,
+		`Enter the recipient's Key. If the service identifies recipients in another way, turn on "${allowNoKeyOption.displayName}" under Options.`,
 	);
 }
 
 const NUMBER_KEY =
-	'A Key came as a number: zeros in front of it may have been lost before. Pass keys as text.';
+	'A Key came as a number, so zeros at its start may already be lost. Pass keys as text.';
 
 function hintAtNumberKey(read: ReadParameter): string | undefined {
 	const { key } = (read('creditParty') ?? {}) as { key?: unknown };
@@ -61,7 +61,7 @@ export const createPayment = defineOperation({
 			reminder: 'Ask the service before you pay again.',
 		},
 		whenTokenRejected: (external_id) =>
-			`A gateway on the way may say this of a payment that was made, so it is not sent again by itself. Before you run it again, ask the service whether "${external_id}" was paid.`,
+			`A gateway on the way may say this even though the payment was made, so it is not sent again automatically. Before you run it again, ask the service whether "${external_id}" was paid.`,
 	},
 	isMoneyOut: true,
 	agentPermission: {

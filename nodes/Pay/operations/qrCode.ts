@@ -53,7 +53,7 @@ const payerDocumentField: INodeProperties = {
 	name: 'document',
 	type: 'string',
 	default: '',
-	description: 'Document of the payer, as text. Its format is not documented.',
+	description: 'Document of the payer, as text. The service does not document its format.',
 };
 
 const payerEmailField: INodeProperties = {
@@ -71,7 +71,7 @@ const payerField: INodeProperties = {
 	type: 'collection',
 	placeholder: 'Add Field',
 	default: {},
-	description: 'Who pays. Empty fields are left out.',
+	description: 'Who pays. Fields that you leave empty are not sent.',
 	// As n8n lists them: by their names.
 	options: [payerDocumentField, payerEmailField, payerNameField],
 };
@@ -166,7 +166,7 @@ export const createQrCode = defineOperation({
 		pastParticiple: 'created',
 		whenUnknown: {
 			warning: undefined,
-			advice: () => 'A second QR code does no harm unless both are paid: run this item again.',
+			advice: () => 'A second QR code does no harm unless both are paid, so run this item again.',
 			reminder: undefined,
 		},
 	},

@@ -84,18 +84,18 @@ const authenticationField: INodeProperties = {
 			name: 'Signed URL',
 			value: 'signedUrl',
 			description:
-				'Take only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
+				'Accept only requests to URLs that a Pay node signed with the Postback Secret of the same credential',
 		},
 		{
 			name: 'Sender',
 			value: 'sender',
 			description:
-				"For a URL that you enter in the service's dashboard: take only what passes Check the Sender of the credential",
+				"For a URL entered in the service's dashboard: accept only what passes Check the Sender in the credential",
 		},
 		{
 			name: 'None',
 			value: 'none',
-			description: 'Take every request: anyone who knows the URL can report a payment',
+			description: 'Accept every request: anyone who knows the URL can report a payment',
 		},
 	],
 	default: 'signedUrl',
@@ -145,13 +145,13 @@ const respondField: INodeProperties = {
 			name: 'Immediately',
 			value: 'onReceived',
 			description:
-				'Before the workflow has done its work. N8n 1 responds a moment before it stores the postback, so a crash in that moment loses it.',
+				'Before the workflow has done its work. N8n 1 responds just before it stores the postback, so a crash then loses it.',
 		},
 		{
 			name: 'When Last Node Finishes',
 			value: 'lastNode',
 			description:
-				'With an error when the workflow fails. The postback is stored by then in any version of n8n.',
+				'With an error if the workflow fails. By then every version of n8n has stored the postback.',
 		},
 	],
 	default: 'onReceived',
@@ -184,7 +184,7 @@ const STEPS: Record<Authentication, string[]> = {
 	],
 	sender: [
 		COPY_URL,
-		'in the Pay API credential, say in Check the Sender how the service shows that it sent something, and enter the External ID Field and the Amount Field.',
+		'in the Pay API credential, choose under Check the Sender how the service shows that it sent a postback, and enter the External ID Field and the Amount Field.',
 		PUBLISH_AND_ENTER,
 	],
 	none: [COPY_URL, PUBLISH_AND_ENTER],
@@ -215,7 +215,7 @@ const triggerFields: INodeProperties[] = [
 	},
 	{
 		displayName:
-			'The URL does not say which charge a postback is about. What the postback says is in "claimed": compare its External ID and amount with your own order before you deliver.',
+			'The URL does not say which charge a postback is about. What the postback itself says is under "claimed": compare its External ID and amount with your own order before you deliver.',
 		name: 'claimedNotice',
 		type: 'notice',
 		default: '',
@@ -265,7 +265,7 @@ function readChosen<Choice extends string>(
 	if (isExpression(typed)) {
 		throw wrongField(
 			field,
-			'is an expression, so a request could choose it',
+			'is an expression, so whoever sends a request could choose it',
 			'Choose it from the list, without an expression.',
 		);
 	}
@@ -292,10 +292,10 @@ export const triggerProperties = triggerFields.flatMap(asTyped);
 
 /** Why a trigger without a Postback Secret takes nothing. */
 const NO_SECRET =
-	'Postbacks could not be verified: enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same as in that of the Pay nodes';
+	'Postbacks could not be verified. Enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same ones as in the credential of the Pay nodes';
 
 const NO_SENDER =
-	'Check the Sender is None in the Pay API credential of this trigger: choose there how the service shows that a postback is its own';
+	'"Check the Sender" is set to None in the Pay API credential of this trigger. Choose there how the service shows that it sent a postback';
 
 /** What a trigger checks postbacks with. */
 interface TriggerSettings {
@@ -316,14 +316,14 @@ interface TriggerSettings {
 const WHERE_WORDS_BELONG: Record<Authentication, string> = {
 	signedUrl: 'Open the credential of this trigger.',
 	sender: 'Open the credential of this trigger.',
-	none: 'Set Authentication to Signed URL or Sender: without it this trigger has no credential.',
+	none: 'Set Authentication to Signed URL or Sender, because otherwise this trigger has no credential.',
 };
 
 /** Why n8n does not give a trigger's credential: it is gone, or an expression in it needs an item. */
 function unreadableCredential(error: unknown): Error {
 	if (error instanceof InputError) return error;
 	return new UserError(
-		`The Pay API credential of this trigger cannot be read (${inWords(error)}). Select another one, or enter as text what is an expression in it: a trigger has no item yet`,
+		`The Pay API credential of this trigger cannot be read (${inWords(error)}). Select another one, or replace the expressions in it with text, because a trigger has no item yet`,
 	);
 }
 
@@ -339,7 +339,7 @@ function readChallenge(
 	if (authentication === 'none' || words !== undefined) return { field, words };
 	throw wrongField(
 		challengeField,
-		'needs the Status Field of the Pay API credential: without it a postback could be taken for a challenge',
+		'needs the Status Field of the Pay API credential, because without it a postback could be mistaken for a challenge',
 		'In the credential of this trigger, under Describe the Service, enter the Status Field and the Paid Values.',
 	);
 }
@@ -390,7 +390,7 @@ async function readSettings(context: IHookFunctions | IWebhookFunctions): Promis
 }
 
 const BODY_IS_READ =
-	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node, and responds with 422 to charsets such as ISO-8859-1. To take those too, add it there, or delete the node and add it again';
+	'Pay Trigger: the JSON of this node has "options" without "binaryData": true, so n8n reads postbacks before the node does, and responds with 422 to charsets such as ISO-8859-1. To accept those too, add it there, or delete the node and add it again';
 
 /** Checks all that would make every postback fail, before n8n listens. Rejects with an error in words. */
 async function checkTrigger(context: IHookFunctions): Promise<void> {
@@ -420,11 +420,11 @@ function publicationError(context: IHookFunctions, error: unknown): NodeOperatio
 	const sentences = [why.endsWith('.') ? why : `${why}.`];
 	const credential = node.credentials?.payApi;
 	if (credential !== undefined && node.parameters.authentication !== 'none') {
-		sentences.push(`This trigger has the credential "${credential.name}".`);
+		sentences.push(`This trigger uses the credential "${credential.name}".`);
 	}
 	if (context.getActivationMode() !== 'manual') {
 		const url = context.getNodeWebhookUrl('default');
-		sentences.push(`Until this workflow is published, no postback to ${url} is taken.`);
+		sentences.push(`Until this workflow is published, no postback to ${url} is accepted.`);
 	}
 	return new NodeOperationError(node, sentences.join(' '));
 }
@@ -502,7 +502,7 @@ function urlGivenOut(context: IWebhookFunctions): string {
 
 /** What the sender of a genuine postback reads with which the workflow does not start. */
 const notStartedBecause = (why: string | undefined) =>
-	`The workflow does not go on with it: ${why}`;
+	`This postback does not start the workflow: ${why}`;
 
 /**
  * Starts the workflow, here and nowhere else: with all items, or, with Skip Repeats, with those that started
@@ -523,7 +523,7 @@ function startWith(
 		items.map(({ json }) => json),
 	);
 	if (areFirst === undefined) {
-		return refusePostback(context, 409, 'The same postback is starting the workflow just now');
+		return refusePostback(context, 409, 'The same postback is already starting the workflow');
 	}
 	const first = items.filter((_, entry) => areFirst[entry]);
 	for (const item of items) {

@@ -71,7 +71,7 @@ export const resumeWebhooks: IWebhookDescription[] = [
  */
 export const waitingNodeTooltip = [
 	'={{ $parameter["resumeWhen"] === "any" ? "Waiting for a postback."',
-	': "Waiting for a postback with what Resume asks for. One that lacks it does not end the wait:',
+	': "Waiting for a postback that meets the condition under Resume. Any other does not end the wait:',
 	'n8n\'s log, and the response that the service got, say what was missing." }}',
 ].join(' ');
 
@@ -134,8 +134,8 @@ function refuseWaitThatCannotEnd(context: IExecuteFunctions, items: INodeExecuti
 	if (keptOfExecution(context) === undefined) {
 		throw new InputError(
 			'operation',
-			"n8n's own Agents run this node outside of a workflow, where no execution can wait for a postback",
-			'Take the postbacks with a Pay Trigger.',
+			"n8n's own Agents run this node outside a workflow, where no execution can wait for a postback",
+			'Receive the postbacks with a Pay Trigger.',
 		);
 	}
 	// n8n resumes the node that it runs, which is the agent where that runs its tools itself.
@@ -143,7 +143,7 @@ function refuseWaitThatCannotEnd(context: IExecuteFunctions, items: INodeExecuti
 		throw new InputError(
 			'operation',
 			'An AI agent of this version cannot wait for a postback',
-			'Put this node behind the agent, or use version 3 of the agent.',
+			'Put this node after the agent, or use version 3 of the agent.',
 		);
 	}
 }
@@ -157,8 +157,8 @@ function readAwaitedRequests(context: IExecuteFunctions, external_id: string): E
 	if (requests.length > 0) return requests;
 	throw new InputError(
 		'external_id',
-		`No Pay node of this execution asked for the postback of "${external_id}" to come here, so this wait could never end`,
-		'Set Postback of the Pay node that makes the charge or payment to "Resume This Execution". If its output is pinned, unpin it: a pinned node sends nothing. Run both with "Execute workflow", and keep both in one workflow: a step by itself, a sub-workflow and a retry of an execution that has ended are other executions.',
+		`No Pay node in this execution asked for the postback of "${external_id}" to come here, so this wait would never end`,
+		'In the Pay node that makes the charge or payment, set Postback to "Resume This Execution". If its output is pinned, unpin it, because a pinned node sends nothing. Run both nodes with "Execute workflow", and keep them in one workflow: a single step, a sub-workflow and a retry of an execution that has ended are executions of their own.',
 	);
 }
 
@@ -166,7 +166,7 @@ function readAwaitedRequests(context: IExecuteFunctions, external_id: string): E
 const WHERE_WORDS_BELONG = 'Open the credential of the Pay node that asks for this postback.';
 
 const UNCHECKED_SENDER =
-	'This wait does not check the sender, as the credential of the Pay node before it does: select that credential here too.';
+	'This wait does not check the sender, although the credential of the Pay node before it does. Select that credential here too.';
 
 /** Says something in the editor and in n8n's log. The wait begins all the same. */
 function warn(context: IExecuteFunctions, message: string): void {
@@ -245,7 +245,7 @@ async function readSender(
 const BODY_TIME = 10_000;
 
 /** The response to a postback whose wait is over by the time its body has come. */
-const OVER = 'The wait is over: another postback, or its time limit, let the execution go on';
+const OVER = 'The wait is over: another postback or its time limit let the execution continue';
 
 /**
  * Takes a call to the resume URL of a waiting execution: gives the input item with the postback to go
@@ -279,7 +279,9 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	if (mismatch !== undefined) {
 		if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 		logNotAwaited(context, mismatch, taken);
-		return { webhookResponse: responseText(context, `The execution waits on: ${mismatch}`) };
+		return {
+			webhookResponse: responseText(context, `The execution is still waiting: ${mismatch}`),
+		};
 	}
 	// Before the wait is claimed, because making it takes time, in which the wait may end.
 	const output = toPostbackItem(judged, item);
@@ -330,7 +332,7 @@ function readResumeUrl(context: IWebhookFunctions): { path: string; token: strin
 async function readSenderAgain(context: IWebhookFunctions): Promise<SenderRule> {
 	const rule = await readSender(context);
 	if (rule !== undefined) return rule;
-	throw new UserError('The credential of this wait no longer says how the sender is checked');
+	throw new UserError('The credential of this wait no longer says how to check the sender');
 }
 
 /** Pauses the execution until a postback of its charge or payment comes. */

@@ -47,7 +47,7 @@ function codingOf(contentEncoding: string): string {
 	if (codings.length > 1 || OTHER_CODINGS.has(first)) {
 		throw new BodyError(
 			415,
-			`A body in the content coding "${codings.join(', ').slice(0, 40)}" cannot be read, send it in gzip, deflate or as it is`,
+			`A body in the content coding "${codings.join(', ').slice(0, 40)}" cannot be read: send it as gzip or deflate, or uncompressed`,
 		);
 	}
 	return UNDONE_BY_N8N.get(first) ?? '';
@@ -170,7 +170,7 @@ async function readMultipart(bytes: Buffer, contentType: string): Promise<Body> 
 	const headers = { 'content-type': contentType };
 	// The platform refuses what is broken, or written as only some programs do.
 	const form = await new Response(bytes, { headers }).formData().catch(() => {
-		throw new BodyError(415, 'The multipart form cannot be read, send it as JSON');
+		throw new BodyError(415, 'The multipart form cannot be read: send it as JSON');
 	});
 	const fields: Array<[string, string]> = [];
 	let hasFiles = false;
@@ -215,7 +215,7 @@ function parseText(bytes: Buffer, text: string, contentType: string): unknown {
 function readUrlEncoded(bytes: Buffer): Record<string, unknown> {
 	// In UTF-16 every second byte is 0.
 	if (bytes.includes(0)) {
-		throw new BodyError(415, 'A form in this charset cannot be read, send UTF-8');
+		throw new BodyError(415, 'A form in this charset cannot be read: send UTF-8');
 	}
 	const text = bytes.toString();
 	// One more than may be, and an empty one before the first & and behind the last.
@@ -243,7 +243,7 @@ export function decode(bytes: Buffer, charset = 'utf-8'): string {
 	if (decoder === undefined) {
 		// Not read as UTF-8: a byte of another charset could take the quote behind it with it.
 		const name = JSON.stringify(charset.slice(0, 40));
-		throw new BodyError(415, `The charset ${name} cannot be read, send UTF-8`);
+		throw new BodyError(415, `The charset ${name} cannot be read: send UTF-8`);
 	}
 	const text = decoder.decode(bytes);
 	if (decoder.encoding !== 'windows-1252') return text;

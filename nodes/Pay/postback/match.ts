@@ -118,7 +118,7 @@ export function whyNotAwaited(
 	if (match === undefined) return undefined;
 	const { verdict } = judged;
 	if ('states' in match) {
-		if (verdict === undefined) return 'no words of the account say what it means';
+		if (verdict === undefined) return 'the credential has no words that say what it means';
 		if (match.states.includes(verdict.state)) return undefined;
 		// Only "paid" has no reason, and each condition that a person can choose goes on with it.
 		return verdict.reason ?? 'it says "paid"';

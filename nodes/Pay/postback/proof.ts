@@ -92,13 +92,13 @@ function withProof(url: string, proof: string): string {
 	if (parameter.length > url.length) {
 		throw new InputError(
 			'external_id',
-			`external_id is too long: the signed postback URL that holds it ${what}`,
+			`External ID (external_id) is too long: the signed postback URL that contains it ${what}`,
 			'Use a shorter identifier of your own, for example the number of an order.',
 		);
 	}
 	throw new InputError(
 		'postbackUrl',
-		`The postback URL is too long: signed it ${what}`,
+		`The postback URL is too long: once it is signed, it ${what}`,
 		'Use a shorter address, for example the Production URL of a Pay Trigger.',
 	);
 }

@@ -82,7 +82,7 @@ async function readGenuine(
 	{ needsProof, sender, path, bodyTime }: PostbackTerms,
 ): Promise<{ content: Buffer | FormOfN8n } | { fault: string }> {
 	if (needsProof && reference === null) {
-		return { fault: 'This address takes only postbacks with a valid proof' };
+		return { fault: 'This address accepts only postbacks with a valid proof' };
 	}
 	const headers = headersOf(context);
 	const wrongHeader = sender && headerFault(sender, headers);
@@ -110,7 +110,7 @@ export const challengeField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. query.challenge',
 	description:
-		'For a service that sends a text to a new address and wants it back: where the text is, in query, headers or body; body.test for a ping such as "test": true. A request that has it, and no field that the credential describes, gets it back and starts nothing. With Authentication on None that is every request that has it, so empty this field as soon as the service has taken the address.',
+		'For a service that sends a text to a new address and expects it back: where that text is, in query, headers or body; for a ping such as "test": true, enter body.test. A request with it, but without any field that the credential describes, gets it back and starts nothing. With Authentication on None that is every request with it, so empty this field as soon as the service has accepted the address.',
 };
 
 /** How a challenge is told from a postback. */
@@ -236,10 +236,10 @@ function respondWith(
 	if (challenge === undefined) return undefined;
 	if (!isHarmless(challenge)) {
 		const what =
-			'The challenge has other characters than letters, digits and -_.=:+/, or more than 500';
+			'The challenge contains characters other than letters, digits and -_.=:+/, or more than 500 of them';
 		return refusePostback(context, 400, what);
 	}
-	logWarning(context, 'Pay responded to a challenge. It started nothing');
+	logWarning(context, 'Pay responded to a challenge, which started nothing');
 	const text = sendAs(context, 'text/plain; charset=utf-8', challenge);
 	context.getResponseObject().status(200).end(text);
 	return { noWebhookResponse: true };
@@ -303,7 +303,7 @@ export async function refuseOnError(
 			return refusePostback(
 				context,
 				statusOfError(error),
-				'The postback could not be taken',
+				'The postback could not be processed',
 				error,
 			);
 		} catch {
@@ -314,17 +314,17 @@ export async function refuseOnError(
 
 /** Says in the log that a genuine postback came with which the workflow does not go on. */
 function logTaken(context: IWebhookFunctions, why: string, external_id: unknown): void {
-	const sentence = `Pay took a postback that the workflow does not go on with: ${why}`;
+	const sentence = `Pay received a postback, but the workflow does not continue with it: ${why}`;
 	logWarning(context, sentence, { external_id });
 }
 
 /** Says so of one that lacks what was asked for, and what is there instead. */
 export function logNotAwaited(context: IWebhookFunctions, why: string, taken: TakenPostback): void {
-	logTaken(context, `${why}. It has: ${namesIn(taken)}`, taken.reference?.external_id);
+	logTaken(context, `${why}. The postback has: ${namesIn(taken)}`, taken.reference?.external_id);
 }
 
 /** Why a repeat starts nothing. */
-export const REPEATED = 'it repeats one of the last ten minutes';
+export const REPEATED = 'it repeats a postback from the last ten minutes';
 
 /**
  * Says so of a repeat.
@@ -345,7 +345,7 @@ export const responseBodyField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. OK',
 	description:
-		'Text to respond to postbacks with. JSON goes out with the type of JSON, as it is written. Empty unless set.',
+		'Text of the response to postbacks, empty by default. JSON is sent as it is written, with the content type of JSON.',
 };
 
 export const responseCodeField: INodeProperties = {
@@ -355,7 +355,7 @@ export const responseCodeField: INodeProperties = {
 	noDataExpression: true,
 	typeOptions: { minValue: 200, maxValue: 299 },
 	default: 200,
-	description: 'HTTP status to respond to postbacks with',
+	description: 'HTTP status of the response to postbacks',
 };
 
 /** The status as the description of a webhook has it. */
@@ -385,7 +385,7 @@ export function refuseWrongResponse(typedOptions: unknown, options: unknown = ty
 	throw wrongField(
 		responseCodeField,
 		`must be a whole number from 200 to 299, but is ${quoted(responseCode)}`,
-		'With another one the service repeats each postback.',
+		'With any other code, the service repeats each postback.',
 	);
 }
 

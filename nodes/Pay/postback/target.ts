@@ -86,7 +86,7 @@ function isOwnResumeUrl(url: string, id: string, { resumeUrl }: AskingExecution)
 	if (searchParams.get('signature') === resume.searchParams.get('signature')) return true;
 	throw new InputError(
 		'postbackUrl',
-		"The postback URL is this execution's resume URL without n8n's token as it was",
+		"The postback URL is this execution's resume URL, but n8n's token in it is missing or was changed",
 		'Choose "Resume This Execution" as Postback. To append parameters, begin them with &.',
 	);
 }
@@ -204,7 +204,7 @@ export function parsePostbackUrl(value: unknown): string {
 	}
 	if (searchParams.has(PROOF_PARAMETER)) {
 		throw wrongUrl(
-			`already holds ${PROOF_PARAMETER}, which this node adds itself`,
+			`already contains ${PROOF_PARAMETER}, which this node adds itself`,
 			"Use the trigger's plain Production URL.",
 		);
 	}
@@ -282,7 +282,7 @@ export function postbackUrlHint(
 		return `The postback URL points to ${hostname}, which only this machine or its own network can reach. A service on the internet cannot deliver postbacks there.`;
 	}
 	if (!hasProof && /\/webhook\/[^/]+\/postback\/?$/.test(pathname)) {
-		return 'The postback URL goes out unsigned, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.';
+		return 'The postback URL is not signed, because the Pay API credential has no Postback Secret. A Pay Trigger whose Authentication is Signed URL refuses unsigned postbacks.';
 	}
 	return undefined;
 }

@@ -15,7 +15,7 @@ import { refuseWrongResponseOfWait, responseOfWaitField } from './take';
 export const waitFields: INodeProperties[] = [
 	{
 		displayName:
-			'The Pay node that makes the charge or payment must have Postback set to "Resume This Execution". Run both with "Execute workflow": each step alone is another execution. One item at a time: for several, put both nodes into a Loop Over Items.',
+			'In the Pay node that makes the charge or payment, set Postback to "Resume This Execution". Run both nodes with "Execute workflow", because a single step is an execution of its own. A wait takes one item at a time: for several, put both nodes into a Loop Over Items.',
 		name: 'waitNotice',
 		type: 'notice',
 		default: '',

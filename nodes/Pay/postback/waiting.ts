@@ -237,5 +237,5 @@ export async function outlastTimers(context: IExecuteFunctions): Promise<string 
 	if (limit === undefined) return undefined;
 	const end = limit + TIMER_LATE;
 	await pause(end - now, context.getExecutionCancelSignal?.());
-	return `Paused for ${Math.ceil((end - now) / 1000)} s: the wait before this was ended shortly before its time limit, and n8n's timer for that limit would have ended the next wait.`;
+	return `Paused for ${Math.ceil((end - now) / 1000)} s, because the wait before this one ended shortly before its time limit, and n8n's timer for that limit would have ended the next wait.`;
 }

@@ -84,7 +84,7 @@ function chosenSource(response: unknown, paths: Paths): QrSource {
 	if (image === undefined) return { text: value.trim() };
 	if (image !== 'other') return { image };
 	return {
-		hint: `No QR code: "${path}" (QR Code Path) leads to the address of a picture, or to one that is no PNG, JPEG or SVG. Set the path to the text of the code, if the response has it: ${choices(textFields(response))}.`,
+		hint: `No QR code: "${path}" (QR Code Path) leads to the address of a picture, or to a picture that is not a PNG, JPEG or SVG. Set the path to the text of the code, if the response contains it: ${choices(textFields(response))}.`,
 	};
 }
 
@@ -111,7 +111,7 @@ export function findQrSource(response: unknown, paths?: Paths): QrSource {
 function hintAtSeveral(fields: TextField[]): { hint: string } | undefined {
 	const payloads = new Set(fields.map(({ value }) => value));
 	if (payloads.size === 1) return undefined;
-	const problem = `the response holds ${payloads.size} possible payloads`;
+	const problem = `the response contains ${payloads.size} possible payloads`;
 	return { hint: askForPath(problem, fields) };
 }
 
@@ -127,7 +127,7 @@ function imagesIn(fields: TextField[]): Array<TextField & { image: Image }> {
 
 /** A hint that asks for the path of a code, and offers some fields. */
 function askForPath(problem: string, fields: TextField[]): string {
-	return `No QR code: ${problem}. Enter as QR Code Path in the Pay API credential (Describe the Service) one of its text fields: ${choices(fields)}.`;
+	return `No QR code: ${problem}. Enter one of its text fields as QR Code Path in the Pay API credential (Describe the Service): ${choices(fields)}.`;
 }
 
 /** A scheme whose codes are known by their own form. */

@@ -195,7 +195,7 @@ export class PaymentList {
 		while (notSeen.length > 0 && failures < LOOKS_THAT_MAY_FAIL && performance.now() <= end) {
 			const failure = await this.lookTogether(store, mayDrop);
 			if (failure !== undefined) failures++;
-			reason = failure ?? new Error('other executions overwrite it');
+			reason = failure ?? new Error('other executions keep overwriting it');
 			notSeen = this.notSeenOf(keys);
 		}
 		if (notSeen.length === 0) return { notSeen };
@@ -295,7 +295,7 @@ export class PaymentList {
 		const fresh = new Set<unknown>(output.new);
 		const processed = new Set<unknown>(output.processed);
 		if (keys.some((key) => fresh.has(key) === processed.has(key))) {
-			throw new Error("n8n's store does not say whether it knows them");
+			throw new Error("n8n's store does not say whether they are recorded");
 		}
 		return processed;
 	}

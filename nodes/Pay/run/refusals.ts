@@ -26,23 +26,23 @@ import {
 export const ranWithPreviousNodes = (name: string) =>
 	new InputError(
 		'',
-		`Nothing was sent: you clicked "Execute previous nodes" in "${name}", and n8n ran this node too`,
-		'Its input is there now. To send it, click "Execute step".',
+		`Nothing was sent, because you clicked "Execute previous nodes" in "${name}" and n8n ran this node too`,
+		'That is as it should be: the button only loads the input, which is there now. To send it, click "Execute step".',
 	);
 
 /** A payment for a row of a test data set. */
 export const ranInEvaluation = ({ noun, pastParticiple }: Words) =>
 	new InputError(
 		'',
-		`n8n runs this for a test data set (Evaluations), so no ${noun} is ${pastParticiple}`,
-		`In the workflow with the Evaluation Trigger, put an Evaluation node with the operation "Check If Evaluating" before this ${noun}, or before the call of this workflow, and connect only its "Normal" output to it.`,
+		`n8n is running this for a test data set (Evaluations), so no ${noun} is ${pastParticiple}`,
+		`In the workflow with the Evaluation Trigger, put an Evaluation node with the operation "Check If Evaluating" before this ${noun}, or before the node that calls this workflow, and connect only its "Normal" output to it.`,
 	);
 
 /** A payment in a test of n8n's own Agents, where n8n invents the responses of the service. */
 export const ranInAgentTest = ({ noun, pastParticiple }: Words) =>
 	new InputError(
 		'',
-		`n8n tests an Agent and invents what the service responds, so no ${noun} is ${pastParticiple}`,
+		`n8n is testing an Agent and makes up the service's responses, so no ${noun} is ${pastParticiple}`,
 		`Nothing was sent or recorded. To try the ${noun}, run this workflow itself.`,
 	);
 
@@ -50,8 +50,8 @@ export const ranInAgentTest = ({ noun, pastParticiple }: Words) =>
 export const nothingIsKept = ({ noun, pastParticiple }: Words) =>
 	new InputError(
 		'',
-		`n8n's own Agents run this node outside of a workflow, where nothing would remember the ${noun}, so none is ${pastParticiple}`,
-		'Let the Agent call a workflow that finds amount, recipient and External ID in your own data, and asks a person.',
+		`n8n's own Agents run this node outside a workflow, where nothing would remember the ${noun}, so none is ${pastParticiple}`,
+		'Let the Agent call a workflow that takes amount, recipient and External ID from your own data, and asks a person.',
 	);
 
 /** An AI agent that asks for what nobody permitted it. */
@@ -66,7 +66,7 @@ export const notPermittedToAgents = ({ noun }: Words, { name, displayName }: Age
 export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
 	new InputError(
 		'',
-		`n8n has no store for the duplicate check in this place, so no ${noun} can be ${pastParticiple}`,
+		`n8n has no store for the duplicate check here, so no ${noun} can be ${pastParticiple}`,
 		`Update n8n, or move the ${noun} into a separate workflow.`,
 	);
 
@@ -76,13 +76,13 @@ export const noDuplicateStore = ({ noun, pastParticiple }: Words) =>
  * twice (measured on 2.41.1).
  */
 const OWN_RECORD =
-	'Move this node into a sub-workflow of the Source "Database" (no other), which has a record of its own (a new one is empty). Or set the Scope of that node to "Node": its history then begins anew, so every old row comes through it once more.';
+	'Move this node into a sub-workflow whose Source is "Database" (no other), which has a record of its own (a new one is empty). Or set the Scope of that node to "Node": its history then starts over, so every old row passes through it once more.';
 
 /** A Remove Duplicates node of the workflow that keeps its history where the payments are recorded. */
 export const recordIsShared = ({ plural }: Words, name: string) =>
 	new InputError(
 		'',
-		`"${name}" (Remove Duplicates) has the Scope "Workflow", so its history and the record of sent ${plural} are one, and it could make n8n forget them`,
+		`"${name}" (Remove Duplicates) has the Scope "Workflow", so it shares its history with the record of sent ${plural}, and could make n8n forget them`,
 		OWN_RECORD,
 	);
 
@@ -92,7 +92,7 @@ const IF_RIGHT = 'If it is right, change the limits of the Pay API credential.';
 export const abovePayment = (units: bigint, limit: number) =>
 	wrongField(
 		amountField,
-		`is ${unitsInWords(units)}, above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
+		`is ${unitsInWords(units)}, which is above the Highest Payment (highestPayment) of the Pay API credential: ${limit}`,
 		`Check the amount and its decimal point. ${IF_RIGHT}`,
 	);
 
@@ -117,11 +117,11 @@ export const alsoOtherRecipient = (path: string, value: string) =>
 		`Check the recipient. ${IF_RIGHT}`,
 	);
 
-const HAS_ONLY_RECIPIENTS = 'the Pay API credential has Only Recipients (onlyRecipients)';
+const HAS_ONLY_RECIPIENTS = 'the Pay API credential has Only Recipients (onlyRecipients) set';
 
 /** What to do where a service needs what Only Recipients does not let through. */
 const WITHOUT_ONLY_RECIPIENTS =
-	'If your service needs it and does not read it as a destination, enter its path in Members That May Vary (variableMembers) of the credential. Else leave Only Recipients empty and enter a Highest Sum per Execution: then any recipient can be paid, up to that sum.';
+	'If your service needs it and does not read it as a destination, enter its path under Members That May Vary (variableMembers) in the credential. Otherwise leave Only Recipients empty and enter a Highest Sum per Execution: then any recipient can be paid, up to that sum.';
 
 /**
  * A payment with members that an item, or what a model says, decides over.
@@ -131,8 +131,8 @@ export const membersMayChange = (path?: string) =>
 	wrongField(
 		additionalMembersOption,
 		path === undefined
-			? `holds an expression, which could name another recipient, and ${HAS_ONLY_RECIPIENTS}`
-			: `holds "${path}" beside an expression, which could name another recipient, and ${HAS_ONLY_RECIPIENTS}`,
+			? `contains an expression, which could name another recipient, but ${HAS_ONLY_RECIPIENTS}`
+			: `contains "${path}" next to an expression, which could name another recipient, but ${HAS_ONLY_RECIPIENTS}`,
 		`Write it without an expression. ${WITHOUT_ONLY_RECIPIENTS}`,
 	);
 
@@ -140,7 +140,7 @@ export const membersMayChange = (path?: string) =>
 export const moreInRecipient = (path: string) =>
 	wrongField(
 		additionalMembersOption,
-		`holds "${path}", which may name another recipient, and ${HAS_ONLY_RECIPIENTS}`,
+		`contains "${path}", which may name another recipient, but ${HAS_ONLY_RECIPIENTS}`,
 		`Remove it there. ${WITHOUT_ONLY_RECIPIENTS}`,
 	);
 
@@ -148,16 +148,16 @@ export const moreInRecipient = (path: string) =>
 export const aboveSum = ({ plural }: Words, sum: bigint, limit: number) =>
 	wrongField(
 		amountField,
-		`is too much: the ${plural} of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
-		`None of the ${plural} that are left is sent. Check them. If they are right, change the limits of the Pay API credential.`,
+		`is too high: the ${plural} of this execution would come to ${unitsInWords(sum)}, above the Highest Sum per Execution (highestSum) of the Pay API credential: ${limit}`,
+		`None of the remaining ${plural} is sent. Check them. If they are right, change the limits of the Pay API credential.`,
 	);
 
 /** A run of an execution from a state that n8n has left. */
 export const runFromEarlierState = ({ noun, plural }: Words) =>
 	new InputError(
 		'',
-		`n8n runs this execution a second time, so no ${noun} is sent`,
-		`The first run may have sent these ${plural}: ask the service about them. This happens when the time limit of a wait passes while n8n's concurrency limit is full. On n8n 1 it also happens when a time limit passes while the execution runs, or when an execution begins while n8n itself starts. If a wait in this workflow has a time limit, turn it off.`,
+		`n8n is running this execution a second time, so no ${noun} is sent`,
+		`The first run may have sent these ${plural}, so ask the service about them. This happens when the time limit of a wait passes while n8n's concurrency limit is full. On n8n 1 it also happens when a time limit passes while the execution is running, or when an execution begins while n8n itself is starting. If a wait in this workflow has a time limit, turn it off.`,
 	);
 
 /** An item that is left when the service has rejected its account in this execution. */
@@ -173,28 +173,28 @@ export const tokenRejected = () =>
  * @param seconds how long nothing is sent; undefined where the service did not say
  */
 export function tooManyRequests(seconds: number | undefined, pace: Pace): InputError {
-	const howLong = seconds === undefined ? "before this execution's next wait" : `for ${seconds} s`;
+	const howLong = seconds === undefined ? "until this execution's next wait" : `for ${seconds} s`;
 	return new InputError(
 		'',
-		`The service, or a proxy on the way, had too many requests of this account (HTTP 429), so nothing more is sent with it ${howLong}`,
+		`The service, or a proxy on the way, received too many requests from this account (HTTP 429), so nothing more is sent with it ${howLong}`,
 		adviceOnPace(seconds, pace),
 	);
 }
 
 /** A postback to this execution, in which no wait takes it: a hint. */
 export const noWaitBehind = ({ noun }: Words) =>
-	`No "Wait for postback" stands behind this node, so the postback of this ${noun} resumes nothing. Add one behind it, or choose another Postback.`;
+	`There is no "Wait for postback" after this node, so the postback of this ${noun} resumes nothing. Add one after it, or choose another Postback.`;
 
 const NO_PAUSE =
-	'Put the wait directly behind the node that asks for the postback, or take the postbacks with a Pay Trigger in another workflow.';
+	'Put the wait directly after the node that asks for the postback, or receive the postbacks with a Pay Trigger in another workflow.';
 
 /** A charge or payment whose postback may come while another node pauses the execution: a hint. */
 export const pausesBeforeWait = (pauses: readonly string[], wait: string) =>
-	`${quotedIds(pauses)} can pause this execution before "${wait}" begins. A postback that comes meanwhile is lost, unless the service sends it again, and the wait does not end. ${NO_PAUSE}`;
+	`${quotedIds(pauses)} can pause this execution before "${wait}" begins. A postback that arrives in the meantime is lost unless the service sends it again, and then the wait does not end. ${NO_PAUSE}`;
 
 /** A wait for a postback that may have come while another node paused the execution: a hint. */
 export const pausedBeforeThisWait = (pauses: readonly string[], asking: string) =>
-	`${quotedIds(pauses)} can have paused this execution between "${asking}" and this wait. A postback that came meanwhile is lost, unless the service sends it again, and this wait does not end. ${NO_PAUSE}`;
+	`${quotedIds(pauses)} may have paused this execution between "${asking}" and this wait. A postback that arrived in the meantime is lost unless the service sends it again, and then this wait does not end. ${NO_PAUSE}`;
 
 /** A wait that would fail, found while nothing has been sent. */
 export const cannotBegin = (wait: string, { field, message, advice }: InputError) =>
@@ -208,16 +208,16 @@ export const cannotBegin = (wait: string, { field, message, advice }: InputError
 export const severalForOneWait = (wait: string, count: number, { plural }: Words) =>
 	new InputError(
 		'postback',
-		`An execution hears one postback at a time, but ${count} ${plural} would go out before "${wait}"`,
-		'Only one of them would be heard, and many services report only once. Put this node into a Loop Over Items with a batch size of 1, with the wait behind it in the loop. Or take the postbacks with a Pay Trigger.',
+		`An execution can receive only one postback at a time, but ${count} ${plural} would be sent before "${wait}"`,
+		'Only one of the postbacks would be received, and many services report only once. Put this node into a Loop Over Items with a batch size of 1, and the wait after it in the loop. Or receive the postbacks with a Pay Trigger.',
 	);
 
 /** A request while the postback of another one of this execution is still to come. */
 export const otherHeardFirst = (external_id: string, { noun }: Words) =>
 	new InputError(
 		'postback',
-		`An execution hears one postback at a time, and that of "${external_id}" is still to come`,
-		`Only one of the two would be heard, and many services report only once. Put a wait behind each Pay node that asks for its postback here, before the next ${noun}. Or take the postbacks with a Pay Trigger.`,
+		`An execution can receive only one postback at a time, and the one for "${external_id}" has not come yet`,
+		`Only one of the two would be received, and many services report only once. Put a wait after each Pay node that asks for its postback here, before the next ${noun}. Or receive the postbacks with a Pay Trigger.`,
 	);
 
 /** A wait that is for another External ID than the request before it. */
@@ -269,7 +269,7 @@ export function acceptedWithOtherDetails(
 ): InputError {
 	return new InputError(
 		'external_id',
-		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with other details (amount ${amount})`,
+		`The ${noun} "${external_id}" was already accepted in an earlier try of this item, with different details (amount ${amount})`,
 		'The service accepted the earlier request, not this one. To send this one too, give it another External ID. Otherwise put the details back as they were.',
 	);
 }
@@ -287,14 +287,14 @@ export function sentUnderAnotherId({ noun, pastParticiple }: Words, attempt: Att
 		message,
 		joinSentences(
 			`It is not sent a second time. Ask the service about "${external_id}".`,
-			'An External ID must stay the same when an item is tried again: take it from the item, for example {{ $json.orderId }}.',
+			'An External ID must stay the same when an item is tried again, so take it from the item, for example {{ $json.orderId }}.',
 		),
 	);
 }
 
 /** What to do where two payments have one External ID by chance: invoices of two companies, practice beside real. */
 const ifAnother = (noun: string, external_id: string) =>
-	`If this is another ${noun}, put something of its own in front, such as the company: acme-${external_id}.`;
+	`If this is another ${noun}, start its External ID with something of its own, such as the company: acme-${external_id}.`;
 
 /** An External ID that n8n's store remembers. */
 export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: string) =>
@@ -303,7 +303,7 @@ export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: str
 		`The ${noun} "${external_id}" may well have been ${pastParticiple} already, so it was not sent again: this workflow sent it before, or was about to, perhaps by another Pay node`,
 		joinSentences(
 			'Look under Executions for the run that sent it.',
-			`Ask the service: only if it says that this ${noun} was not ${pastParticiple}, send it with a new External ID.`,
+			`Ask the service. Send it with a new External ID only if the service says that this ${noun} was not ${pastParticiple}.`,
 			ifAnother(noun, external_id),
 		),
 	);
@@ -312,8 +312,8 @@ export const recordedBefore = ({ noun, pastParticiple }: Words, external_id: str
 export const acceptedBefore = ({ noun }: Words, external_id: string) =>
 	new InputError(
 		'external_id',
-		`The ${noun} "${external_id}" was accepted before by this workflow, and not sent again`,
-		joinSentences('Look in the statement whether it is paid.', ifAnother(noun, external_id)),
+		`The ${noun} "${external_id}" was accepted earlier in this workflow, so it was not sent again`,
+		joinSentences('Check your statement to see whether it was paid.', ifAnother(noun, external_id)),
 	);
 
 /** Payments that were not made and whose records stay: what to do about them. */
@@ -357,7 +357,7 @@ export function checkFailed({ noun, pastParticiple }: Words, error: Error): Inpu
 
 /** Payments that n8n's list may have let go before this run: a hint. */
 export const listWasFull = ({ plural }: Words, before: number) =>
-	`Before this run the duplicate check knew the last ${before} ${plural} of this workflow, and perhaps no older ones. If this run has an older one, it may have been sent again: compare with your records.`;
+	`Before this run, the duplicate check remembered the last ${before} ${plural} of this workflow, and perhaps no older ones. If this run contains an older one, it may have been sent again, so compare it with your records.`;
 
 /** Payments that were sent and may not stay recorded: a hint. */
 export function mayBeForgotten(ids: readonly string[], { message }: Error): string {
@@ -372,6 +372,8 @@ export function mayBeForgotten(ids: readonly string[], { message }: Error): stri
 export const cancelled = (remembered: readonly string[] = []) =>
 	new InputError(
 		'',
-		'The execution was cancelled before it came to this item',
-		remembered.length === 0 ? 'Run it again if it is still to be sent.' : stillRecorded(remembered),
+		'The execution was cancelled before it reached this item',
+		remembered.length === 0
+			? 'If it should still be sent, run it again.'
+			: stillRecorded(remembered),
 	);

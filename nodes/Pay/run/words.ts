@@ -94,7 +94,7 @@ function responseSentence(response: unknown): string | undefined {
 	if (response === undefined || response === '') return undefined;
 	const page = proxyPageIn(response);
 	if (page !== undefined) {
-		return `The response looks like a page of ${page.by} on the way, not like a response of the service: ${quotedStart(page.text)}.`;
+		return `The response looks like a page from ${page.by} on the way, not like a response from the service: ${quotedStart(page.text)}.`;
 	}
 	return `The response said: ${quotedStart(textOf(response))}.`;
 }
@@ -118,7 +118,7 @@ function correctionOnTheWay(response: unknown): string | undefined {
 		return 'Write https:// at the start of the Base URL of the Pay API credential, then run again.';
 	}
 	if (response === UNPUBLISHED) {
-		return 'Publish the workflow that plays the service (n8n 1: reload the page, then Active), then run again.';
+		return 'Publish the workflow that acts as the service (on n8n 1, reload the page, then switch it to Active), then run again.';
 	}
 	return undefined;
 }
@@ -135,18 +135,18 @@ function correctionOf(
 			// First what to ask: after "run again" nobody reads on.
 			return joinSentences(
 				whenTokenRejected?.(external_id),
-				'Check the token of the Pay API credential, then run again. A token that was fetched is discarded: the next request gets a new one.',
+				'Check the token of the Pay API credential, then run again. If the token was fetched, it is discarded, and the next request gets a new one.',
 			);
 		case 403:
 			return joinSentences(
 				whenTokenRejected?.(external_id),
-				'Check the token of the Pay API credential, and whether the service takes requests only from addresses on an allow-list: requests of n8n may come by IPv6 or through a proxy. Then run again.',
+				'Check the token of the Pay API credential, and whether the service accepts requests only from addresses on an allow-list: requests from n8n may come over IPv6 or through a proxy. Then run again.',
 			);
 		case 404:
 		case 405:
 			return 'Check the Base URL of the Pay API credential, and the Scheme Name in Paths under Describe the Service. Then run again.';
 		case 409:
-			return `This status means a conflict: ask the service whether it knows "${external_id}" already. If it does, run again with a new External ID.`;
+			return `This status means a conflict, so ask the service whether it already has "${external_id}". If it does, run again with a new External ID.`;
 		case 429:
 			return adviceOnPace(retryAfter, pace);
 	}
@@ -201,7 +201,7 @@ function addressSentence(
 	if (postbackUrl === undefined || response === undefined) return undefined;
 	if (reason === undefined && !WRONG_REQUEST.includes(statusCode)) return undefined;
 	if (!ADDRESS.test(textOf(response).slice(0, MOST_QUOTED))) return undefined;
-	return `The postback URL of this request had ${postbackUrl.length} characters: ask the service how many it takes.`;
+	return `The postback URL of this request had ${postbackUrl.length} characters, so ask the service how many it allows.`;
 }
 
 /** The words for a request that the service, or a proxy, rejected. */
@@ -232,7 +232,7 @@ export function notSentInWords(
 	return {
 		message: `The ${noun} "${external_id}" was ${OUTCOME_WORDS.notSent}${because}`,
 		description: joinSentences(
-			'The service did not get the whole request, so it cannot have carried it out.',
+			'The service did not receive the whole request, so it cannot have carried it out.',
 			'Check the Base URL of the Pay API credential and the network, then run again.',
 		),
 	};
@@ -254,29 +254,29 @@ export const AFTER_DUPLICATE =
 
 /** An accepted item to which its operation could not add what it promises. */
 export const notFinished = (external_id: string, { message }: Error) =>
-	`"${external_id}" was accepted, but something is missing in its item: ${message}`;
+	`"${external_id}" was accepted, but something is missing from its item: ${message}`;
 
 /** A QR code that asks its payer for another amount than the request asked for. */
 export const otherAmountInCode = (external_id: string, inCode: number, requested: number) =>
-	`The QR code of "${external_id}" asks its payer for ${inCode}, but the request said ${requested}. Ask the service which unit it takes before anybody pays it.`;
+	`The QR code of "${external_id}" asks its payer for ${inCode}, but the request said ${requested}. Ask the service which unit it uses before anybody pays the code.`;
 
 /** A QR code that asks its payer for an amount in a form that its scheme does not have. */
 export const unreadableAmountInCode = (external_id: string, text: string, requested: number) =>
-	`The QR code of "${external_id}" has "${text}" as its amount, which cannot be compared with the ${requested} of the request. Scan it before anybody pays it.`;
+	`The QR code of "${external_id}" has "${text}" as its amount, which cannot be compared with the ${requested} in the request. Scan the code before anybody pays it.`;
 
 /** An acceptance that says another amount than its request. */
 export const otherAmountInResponse = (external_id: string, amount: string, requested: number) =>
-	`The service accepted "${external_id}" and names the amount ${amount}, but the request said ${requested}. Ask the service what was carried out, and which unit it takes.`;
+	`The service accepted "${external_id}" and names the amount ${amount}, but the request said ${requested}. Ask the service what was carried out, and which unit it uses.`;
 
 /** An acceptance that names another identifier than its request. */
 export const otherIdInResponse = (external_id: string, otherId: string) =>
-	`The service accepted "${external_id}" and calls it "${otherId}". Ask the service what it accepted: postbacks may name the other one.`;
+	`The service accepted "${external_id}" and calls it "${otherId}". Ask the service what it accepted, because postbacks may use that name instead.`;
 
 /** An acceptance that names another address for postbacks than its request. */
 export const otherAddressInResponse = (external_id: string, address: string, requested: string) =>
-	`The service accepted "${external_id}" and sends its postbacks to ${address}, but the request said ${requested}. It may be an earlier request with this External ID: ask the service what it accepted.`;
+	`The service accepted "${external_id}" and sends its postbacks to ${address}, but the request said ${requested}. This may be an earlier request with the same External ID, so ask the service what it accepted.`;
 
-const STILL_OPEN = 'n8n ended meanwhile, or the request is still under way';
+const STILL_OPEN = 'n8n stopped in the meantime, or the request is still in progress';
 
 /** What is known of a request of which nobody knows what became of it. */
 function lostSentence({ noun }: Words, result: RequestResult, earlier?: string): string {
@@ -292,7 +292,7 @@ function lostSentence({ noun }: Words, result: RequestResult, earlier?: string):
 	const response = `the response, from the service or a proxy on the way, was HTTP ${statusCode}`;
 	if (reason !== undefined) return `${sent}, but ${response}: ${reasonInWords(reason)}.`;
 	if (statusCode === 409) {
-		return `${sent}, but ${response}, which services give when they know a ${noun} already or are working on it.`;
+		return `${sent}, but ${response}, which services return when they already have the ${noun} or are still working on it.`;
 	}
 	return `${sent}, but ${response}, which does not say what the service did.`;
 }
@@ -414,9 +414,9 @@ export function stoppedInWords(
 	areSomeInFlight: boolean,
 ): string {
 	return joinSentences(
-		`Pay: the execution was stopped while it sent ${operation.words.plural}.`,
+		`Pay: the execution was stopped while it was sending ${operation.words.plural}.`,
 		areSomeInFlight
-			? 'Requests in flight are still awaited.'
+			? 'Responses to the requests in flight are still expected.'
 			: 'This is what became of its requests.',
 	);
 }
@@ -427,8 +427,8 @@ export function doubtsInWords({ doubts }: Pick<Summary, 'doubts'>): string | und
 	const shown = [...doubts].slice(0, MOST_DOUBTS).join(' ');
 	const more = doubts.size - MOST_DOUBTS;
 	if (more <= 0) return shown;
-	if (more === 1) return `${shown} One more response says something else than its request.`;
-	return `${shown} ${more} more responses say something else than their requests.`;
+	if (more === 1) return `${shown} One more response differs from its request.`;
+	return `${shown} ${more} more responses differ from their requests.`;
 }
 
 /** An item by its External ID and its line, or by its line alone, as where no External ID could be read. */
@@ -443,11 +443,11 @@ export function othersInWords(run: Summary, itemIndex: number): string | undefin
 	const { external_id } = run.done.find(({ index }) => index === itemIndex)?.result ?? {};
 	const counts = countEnds(run);
 	return joinSentences(
-		`This is about ${itemInWords(itemIndex, external_id)}.`,
+		`This error is about ${itemInWords(itemIndex, external_id)}.`,
 		`Of ${run.items} ${nounOf(run)}: ${countsInWords(counts, ENDS)}.`,
 		notReachedSentence(counts),
 		otherFailuresSentence(run, itemIndex),
-		"The error's context holds every external_id by outcome.",
+		'In an error workflow, execution.error.context.externalIds lists every External ID by outcome.',
 	);
 }
 

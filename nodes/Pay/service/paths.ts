@@ -233,7 +233,7 @@ export function entriesOf(paths: Paths, sources: Sources): Entry[] {
 	return entries.map((entry) => ({ ...entry, isAlone: entries.length === 1 }));
 }
 
-/** The value at a path, for one entry: what goes through another list is not there. */
+/** The value at a path, for one entry: what goes through a different list is not there. */
 function valueFor(path: string, sources: Sources, entry: Entry | undefined): unknown {
 	const { list, rest } = takeApart(path);
 	if (list === undefined) return sources.valueAt(rest);
@@ -313,7 +313,7 @@ export function missingInWords(field: Paths, sources: Sources): string {
 	const [path = ''] = field;
 	const text = `the field ${JSON.stringify(path)} is missing`;
 	if (!sources.isList || path.startsWith(EACH)) return text;
-	return `${text}, and the body is a list, whose entries have ${JSON.stringify(`${EACH}.${path}`)}`;
+	return `${text}, and the body is a list, whose entries are read with ${JSON.stringify(`${EACH}.${path}`)}`;
 }
 
 /** Whether a value is one of some words; upper and lower case do not count. */

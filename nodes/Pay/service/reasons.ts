@@ -15,7 +15,7 @@ export type Reason =
 	| { is: 'connectionFailed'; code?: string }
 	/** A proxy on the way did not connect to the service. */
 	| { is: 'stoppedByProxy'; statusCode: number }
-	/** The body of a response: longer than is read, still coming when the time-out passed, or cut. */
+	/** The body of a response: longer than is read, still coming when the request timed out, or cut. */
 	| { is: 'tooLong' | 'notEndedInTime' | 'brokeOff'; statusCode: number }
 	/** Something failed in n8n, behind the request or before it. */
 	| { is: 'notReadable' | 'notWritable' }
@@ -36,12 +36,12 @@ const FAILURES: Readonly<Record<string, string>> = {
 	EHOSTUNREACH: 'the host cannot be reached',
 	ENETUNREACH: 'the network cannot be reached',
 	ECONNRESET: 'the connection was broken',
-	ECONNABORTED: 'the time-out passed',
-	ETIMEDOUT: 'the time-out passed',
+	ECONNABORTED: 'the request timed out',
+	ETIMEDOUT: 'the request timed out',
 	EPIPE: 'the connection was broken',
 	ERR_BAD_RESPONSE: 'the response broke off',
 	ERR_CANCELED: 'the request was cancelled',
-	EPROTO: 'the address does not speak https',
+	EPROTO: 'the address does not use https',
 	CERT_HAS_EXPIRED: "the service's certificate has expired",
 	DEPTH_ZERO_SELF_SIGNED_CERT: "the service's certificate is self-signed and not trusted",
 	SELF_SIGNED_CERT_IN_CHAIN: "the service's certificate is self-signed and not trusted",
@@ -72,7 +72,7 @@ const quotedPaths = (field: Paths) => field.map((path) => `"${path}"`).join(' or
 export function reasonInWords(reason: Reason): string {
 	switch (reason.is) {
 		case 'timedOut':
-			return 'the time-out passed';
+			return 'the request timed out';
 		case 'hostBlocked':
 			return 'this n8n is not allowed to reach that host';
 		case 'connectionFailed':
@@ -84,7 +84,7 @@ export function reasonInWords(reason: Reason): string {
 		case 'tooLong':
 			return `the response (HTTP ${reason.statusCode}) is longer than ${MOST_BYTES / 1_000_000} MB`;
 		case 'notEndedInTime':
-			return `the response (HTTP ${reason.statusCode}) had not ended when the time-out passed`;
+			return `the response (HTTP ${reason.statusCode}) was not complete when the request timed out`;
 		case 'brokeOff':
 			return `the response (HTTP ${reason.statusCode}) broke off or could not be read`;
 		case 'notReadable':
@@ -100,7 +100,7 @@ export function reasonInWords(reason: Reason): string {
 		case 'webPage':
 			return `the response is ${webPageInWords(reason)}, so the Base URL may not be that of the API`;
 		case 'notJson':
-			return 'the response says that it is JSON and cannot be read as JSON';
+			return 'the response says that it is JSON, but cannot be read as JSON';
 	}
 }
 

@@ -193,13 +193,13 @@ function otherAmountIn(
 	if (found === undefined) return missingInWords(amountField, sources);
 	const currencies = currenciesIn(required);
 	if (currencies.length > 0 && namesOtherCurrency(found.value, currencies)) {
-		return `the field ${inQuotes(found)} names another currency than the Required Values`;
+		return `the field ${inQuotes(found)} names a different currency than the Required Values`;
 	}
 	if (isSameAmount(found.value, proven.amount, amountUnit)) return undefined;
 	if (amountIn(found.value, amountUnit) === undefined) {
-		return `the field ${inQuotes(found)} is no amount, or can be read as two`;
+		return `the field ${inQuotes(found)} is not an amount, or can be read in two ways`;
 	}
-	return `the field ${inQuotes(found)} has another amount than the charge or payment`;
+	return `the field ${inQuotes(found)} has a different amount than the charge or payment`;
 }
 
 /** Whether a value is a single one that is there; `false` and 0 are. */
@@ -327,14 +327,15 @@ function claimedIn(
 		const found = ownValue(idField, sources, entry);
 		if (found === undefined) return missingInWords(idField, sources);
 		claimed.external_id = idIn(found.value);
-		if (claimed.external_id === undefined) return `the field ${inQuotes(found)} is no External ID`;
+		if (claimed.external_id === undefined)
+			return `the field ${inQuotes(found)} is not an External ID`;
 	}
 	if (amountField !== undefined) {
 		const found = ownValue(amountField, sources, entry);
 		if (found === undefined) return missingInWords(amountField, sources);
 		claimed.amount = amountIn(found.value, amountUnit);
 		if (claimed.amount === undefined) {
-			return `the field ${inQuotes(found)} is no amount, or can be read as two`;
+			return `the field ${inQuotes(found)} is not an amount, or can be read in two ways`;
 		}
 	}
 	return claimed;

@@ -574,7 +574,7 @@ function agentWithGate() {
 		const shown = JSON.stringify(await n8n.execution(executionId));
 		// Quotes inside of a text have strokes before them.
 		const asked =
-			'Pay 5 to someone@example.com? All that the model chose: {"amount":5,"key":"someone@';
+			'Pay 5 to someone@example.com? Everything that the model chose: {"amount":5,"key":"someone@';
 		expect(shown.replaceAll('\\', '')).toContain(asked);
 		expect(sandbox.received).toStrictEqual([]);
 		const urlOf = (choice: string) =>

@@ -166,7 +166,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		test('it calls back no address but those of this n8n, and says so', () => {
 			expect(charge).toMatchObject({
 				outcome: 'accepted',
-				response: { postback: 'None: there is no postback URL of this n8n' },
+				response: { postback: 'None: no postback URL of this n8n was given' },
 			});
 			expect(receiver.came).toStrictEqual([]);
 		});
@@ -180,7 +180,7 @@ describe.each(VERSIONS)('n8n %s, its own practice service', (version) => {
 		const again = await run({ amount: PAID, external_id });
 		expect(again).toMatchObject({
 			statusCode: 409,
-			response: { message: 'This external_id has come before' },
+			response: { message: 'This external_id was used before' },
 		});
 		expect(again.outcome).not.toBe('accepted');
 		// A charge and a payment are two things, as their two paths are.

@@ -231,7 +231,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		async function say(answer: string) {
 			await page.getByLabel('Pay them?').selectOption(answer);
 			const download = page.waitForEvent('download');
-			await page.getByRole('button', { name: 'Go on' }).click();
+			await page.getByRole('button', { name: 'Continue' }).click();
 			const file = join(folder, 'result.csv');
 			await (await download).saveAs(file);
 			return { text: await page.locator('body').innerText(), csv: readFileSync(file, 'utf8') };

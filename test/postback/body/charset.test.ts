@@ -20,7 +20,7 @@ test.each<{ charset: string; bytes: number[]; text: string }>([
 
 test('bytes in a charset of nobody are refused', () => {
 	expect(() => decode(Buffer.from([0xe9]), 'of nobody')).toThrow(
-		'The charset "of nobody" cannot be read, send UTF-8',
+		'The charset "of nobody" cannot be read: send UTF-8',
 	);
 });
 

@@ -264,7 +264,7 @@ export function judgeReport(world: World, run: NodeRun, result: Result): void {
 
 /** Nothing is called accepted that the service did not accept; of what was lost nothing need be said. */
 function judgeAcceptedBefore(world: World, name: string, result: Result): void {
-	for (const [, id] of textOf(result).matchAll(/"([^"\\]+)\\?" was accepted before by this/g)) {
+	for (const [, id] of textOf(result).matchAll(/"([^"\\]+)\\?" was accepted earlier in this/g)) {
 		world.acceptedBefore += 1;
 		const wasAccepted = world.sends.some((send) => send.id === id && send.outcome === 'accepted');
 		if (!wasAccepted) world.violate('accepted before', `${name} says it of "${id}"`);
