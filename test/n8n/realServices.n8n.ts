@@ -290,7 +290,9 @@ describe.each(NEWEST)('n8n %s', (version) => {
 			const svix = signed(body, { prefix: 'svix', id: 'msg_2' });
 			expect(await post(url, body)).toMatch(/^401 /);
 			expect(await post(url, `${body} `, genuine)).toMatch(/^401 /);
-			expect(await post(url, body, signed(body, { ago: 301 }))).toMatch(/^401 .*is not the current time/);
+			expect(await post(url, body, signed(body, { ago: 301 }))).toMatch(
+				/^401 .*is not the current time/,
+			);
 			expect(await post(url, body, { ...genuine, 'webhook-id': 'msg_2' })).toMatch(/^401 /);
 			const mixed = { ...svix, 'webhook-signature': svix['svix-signature']! };
 			expect(await post(url, body, mixed)).toMatch(/^401 .*webhook-id is missing/);
