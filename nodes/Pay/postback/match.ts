@@ -12,10 +12,10 @@ import {
 import {
 	type Claimed,
 	claimsOf,
-	fieldsInWords,
 	judgeEntries,
 	type JudgedEntry,
 	type JudgedState,
+	pathsInWords,
 	stateOf,
 	type StatusWords,
 } from '../service/state';
@@ -73,7 +73,7 @@ export function hasTooManyEntries(
 	words: StatusWords | undefined,
 	match: PostbackMatch | undefined,
 ): boolean {
-	const paths = words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
+	const paths = pathsInWords(words);
 	if (match !== undefined && 'field' in match) paths.push(...match.field);
 	return entriesOf(paths, sources).length > MOST_ENTRIES;
 }

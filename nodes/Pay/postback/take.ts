@@ -14,7 +14,7 @@ import { quoted, wrongField } from '../fields/label';
 import { BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { readPaths } from '../fields/paths';
 import { firstValue, isScalar, type Paths, pathMeeting, type Sources } from '../service/paths';
-import { fieldsInWords, type StatusWords } from '../service/state';
+import { pathsInWords, type StatusWords } from '../service/state';
 import { type Body, type FormOfN8n, parseBody } from './body';
 import {
 	hasTooManyEntries,
@@ -140,8 +140,7 @@ const leadSomewhere = (paths: Paths, sources: Sources) =>
 
 /** The text that a request wants back; undefined where it is no challenge. */
 function challengeIn({ field, words }: ChallengeRule, sources: Sources): string | undefined {
-	const pathsOfPostbacks = words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
-	if (leadSomewhere(pathsOfPostbacks, sources)) return undefined;
+	if (leadSomewhere(pathsInWords(words), sources)) return undefined;
 	const found = firstValue(field, sources);
 	return isScalar(found?.value) ? String(found.value) : undefined;
 }

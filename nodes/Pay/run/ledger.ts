@@ -13,7 +13,7 @@ import {
 import type { Attempt, Place, Ready } from './item';
 
 /** What the ledger says about an item that is about to be sent, given the attempt that it speaks of. */
-export type Verdict =
+type Verdict =
 	| { is: 'send' }
 	/**
 	 * This item was sent before: it was accepted, nobody knows what became of it, or it was rejected for its

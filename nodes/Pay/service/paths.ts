@@ -65,7 +65,7 @@ function opened(value: unknown): unknown {
 }
 
 /** A question about a value, under a name: what it says of one path is kept. */
-export interface ValueTest {
+interface ValueTest {
 	name: string;
 	isMet: (value: unknown) => boolean;
 }

@@ -51,6 +51,11 @@ export function fieldsInWords(words: StatusWords): Record<string, Paths> {
 	return fields;
 }
 
+/** All paths that the words of an account look at; none without words. */
+export function pathsInWords(words: StatusWords | undefined): string[] {
+	return words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
+}
+
 /** A value that a postback must have. */
 export interface RequiredValue {
 	/** A path that may go through a list. */
