@@ -103,7 +103,14 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'Retry On Fail repeats a payment after a 401': [
 		{
-			find: "if (!wasRejectedForToken(last, ledger)) return { is: 'send' };",
+			find: "return { is: 'replay', attempt: ofItem, outcome: 'rejected' };",
+			replace: "return { is: 'send' };",
+		},
+	],
+
+	'a second node repeats a payment after a 401': [
+		{
+			find: "return { is: 'otherItem', attempt: withId };",
 			replace: "return { is: 'send' };",
 		},
 	],
@@ -142,9 +149,9 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'the ledger knows a payment by its external_id alone': [
 		{
-			find: "if (last === undefined) return { is: 'send' };",
+			find: 'const ofItem = lastAttemptOf(ledger, item);',
 			replace:
-				"if (last === undefined || last.external_id !== item.request.external_id) return { is: 'send' };",
+				'const last = lastAttemptOf(ledger, item); const ofItem = last?.external_id === item.request.external_id ? last : undefined;',
 		},
 	],
 

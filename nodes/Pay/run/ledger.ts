@@ -84,15 +84,6 @@ export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
 
-/**
- * The attempt with this item's external_id, if it may have been carried out. That is the last one: while an
- * earlier one may have been, no other is begun.
- */
-function attemptWithId({ attempts, operation }: Ledger, item: Sendable): Attempt | undefined {
-	const attempt = attempts.withId(operation.kind, item.request.external_id);
-	return attempt === undefined || wasNotMade(attempt) ? undefined : attempt;
-}
-
 /** The last attempt of this item, whatever its external_id was and whatever became of it. */
 function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 	const { attempts, operation } = ledger;
@@ -100,15 +91,17 @@ function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 }
 
 /**
- * Only in this very execution: Retry On Fail must not send such a payment again with the next token. A person
- * may: the editor's Retry is another execution.
+ * Only in this very execution: Retry On Fail, a loop or a second node must not send such a payment again with the
+ * next token. A person may: the editor's Retry is another execution, and so is a new run.
  */
 function wasRejectedForToken(attempt: Attempt, { executionId }: Ledger): boolean {
 	return isRejectedForToken(attempt) && attempt.executionId === executionId;
 }
 
-export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
-	return attemptWithId(ledger, item) !== undefined;
+/** The last attempt with an item's External ID counts: while an earlier one may be paid, no other is begun. */
+export function mayBePaid({ attempts, operation }: Ledger, item: Sendable): boolean {
+	const attempt = attempts.withId(operation.kind, item.request.external_id);
+	return attempt !== undefined && !wasNotMade(attempt);
 }
 
 /** A node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
@@ -135,17 +128,22 @@ function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
 }
 
 /**
- * A payment is not sent while an attempt with its External ID, or of its item, may have been carried out.
- * What was rejected for its token is not sent a second time by itself.
+ * A payment is not sent while an attempt with its External ID, or of its item, may have been carried out. Where
+ * such an attempt was rejected for its token, the execution does not send the payment either.
  */
 function consultPayment(ledger: Ledger, item: Sendable): Verdict {
-	const withId = attemptWithId(ledger, item);
-	if (withId !== undefined) return consultSameId(ledger, item, withId);
-	const last = lastAttemptOf(ledger, item);
-	if (last === undefined) return { is: 'send' };
-	if (!wasNotMade(last)) return consultOtherId(ledger, item, last);
-	if (!wasRejectedForToken(last, ledger)) return { is: 'send' };
-	return { is: 'replay', attempt: last, outcome: 'rejected' };
+	const { attempts, operation } = ledger;
+	const withId = attempts.withId(operation.kind, item.request.external_id);
+	const ofItem = lastAttemptOf(ledger, item);
+	if (withId !== undefined && !wasNotMade(withId)) return consultSameId(ledger, item, withId);
+	if (ofItem !== undefined && !wasNotMade(ofItem)) return consultOtherId(ledger, item, ofItem);
+	if (ofItem !== undefined && wasRejectedForToken(ofItem, ledger)) {
+		return { is: 'replay', attempt: ofItem, outcome: 'rejected' };
+	}
+	if (withId !== undefined && wasRejectedForToken(withId, ledger)) {
+		return { is: 'otherItem', attempt: withId };
+	}
+	return { is: 'send' };
 }
 
 /** An External ID may occur once among the payments of an execution. */
