@@ -304,9 +304,9 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a refused duplicate is told as not sent': [
 		{
-			find: "(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refuseItem(run, item, refusal, 'duplicate');",
+			find: "(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refusalOf(run, item, refusal, 'duplicate');",
 			replace:
-				"(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refuseItem(run, item, refusal, 'notSent');",
+				"(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refusalOf(run, item, refusal, 'notSent');",
 		},
 	],
 };

@@ -12,15 +12,12 @@ import {
 } from '../service/contract';
 import type { Attempt, Place, Ready } from './item';
 
-/** What the ledger says about an item that is about to be sent, given the attempt that it speaks of. */
+/** What is to become of an item that is about to be sent, and the earlier attempt that decides it. */
 type Verdict =
 	| { is: 'send' }
-	/**
-	 * This item was sent before: it was accepted, nobody knows what became of it, or it was rejected for its
-	 * token in this very execution.
-	 */
+	/** This item was sent before, and its result is given once more. */
 	| { is: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
-	/** Its External ID was sent for another item. */
+	/** Its External ID was sent for another item, or for the same one by another run or node. */
 	| { is: 'otherItem'; attempt: Attempt }
 	/** It was accepted with other details. */
 	| { is: 'otherDetails'; attempt: Attempt }
@@ -79,7 +76,7 @@ function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendabl
 	return itemKey(place, fingerprint) === itemKey(placeOf(ledger, item), item.fingerprint);
 }
 
-/** What was not made a person may try again. See also {@link wasRejectedForToken}. */
+/** A payment that was not made may be tried again. See also {@link wasRejectedForToken}. */
 export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
 }
@@ -104,12 +101,12 @@ export function mayBePaid({ attempts, operation }: Ledger, item: Sendable): bool
 	return attempt !== undefined && !wasNotMade(attempt);
 }
 
-/** A node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
+/** A Pay node has tried such a thing in this execution before, in an earlier turn of a loop or an earlier try. */
 export function hasTried({ attempts, operation }: Ledger): boolean {
 	return attempts.list.some(({ kind }) => kind === operation.kind);
 }
 
-/** Says of an item if it may be sent, given all that was tried in this execution. */
+/** Judges an item by all that was tried in this execution. */
 export function consult(ledger: Ledger, item: Sendable): Verdict {
 	return ledger.operation.isMoneyOut
 		? consultPayment(ledger, item)
@@ -149,11 +146,11 @@ function consultPayment(ledger: Ledger, item: Sendable): Verdict {
 /** An External ID may occur once among the payments of an execution. */
 function consultSameId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
 	if (!isOfItem(attempt, ledger, item)) return { is: 'otherItem', attempt };
-	// Without an outcome its request is still out, or n8n went away meanwhile.
+	// Without an outcome, its request is still out, or n8n has stopped since.
 	if (attempt.outcome !== 'accepted') return { is: 'replay', attempt, outcome: 'unknown' };
 	// A model that hears "accepted" twice believes that it has paid twice.
 	if (ledger.isTool) return { is: 'otherItem', attempt };
-	// What was accepted is the earlier request, so it stands for that one only.
+	// The service accepted the earlier request, which is no answer to a different one.
 	if (attempt.fingerprint !== item.fingerprint) {
 		return { is: 'otherDetails', attempt };
 	}
@@ -183,14 +180,14 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		fingerprint: item.fingerprint,
 		executionId,
 	};
-	// Nobody asks any more what the service said to an earlier try.
+	// Only the response to the last try is ever needed.
 	delete lastAttemptOf(ledger, item)?.response;
 	attempts.add(attempt);
 	if (operation.isMoneyOut) addToSum(ledger, item, outlayOf(ledger, item));
 	return attempt;
 }
 
-/** A later try of the item is given this one's response, or is sent and gets its own. */
+/** Whether a later try of the item may be given this attempt's response instead of being sent. */
 function mayBeReplayed(attempt: Attempt, { operation }: Ledger): boolean {
 	if (!operation.isMoneyOut) return attempt.outcome === 'accepted';
 	return !wasNotMade(attempt) || isRejectedForToken(attempt);
@@ -213,13 +210,13 @@ export function endAttempt(
 	}
 }
 
-/** All that a node does as a tool is one run. */
+/** Everything that a node does as a tool counts as one run. */
 function isOfRun({ place }: Attempt, { node, run, isTool }: Ledger): boolean {
 	if (place.node !== node || place.isTool !== isTool) return false;
 	return place.isTool || place.run === run;
 }
 
-/** Drops what a run that went well no longer needs. What is not repeatable stays: no run may repeat it. */
+/** Drops what a successful run no longer needs. Attempts of payments stay, because no run may repeat them. */
 export function forgetResponses(ledger: Ledger): void {
 	const { attempts, operation } = ledger;
 	const isOfThisRun = (attempt: Attempt) =>
@@ -261,7 +258,6 @@ class Attempts {
 		this.lastOfItem.set(`${kind} ${itemKey(place, fingerprint)}`, attempt);
 	}
 
-	/** Appends an attempt. */
 	add(attempt: Attempt): void {
 		this.list.push(attempt);
 		this.index(attempt);
@@ -277,7 +273,6 @@ class Attempts {
 		return this.lastOfItem.get(`${kind} ${itemKey(place, fingerprint)}`);
 	}
 
-	/** Takes attempts out of the list. */
 	remove(isToGo: (attempt: Attempt) => boolean): void {
 		const { list } = this;
 		const left = list.filter((attempt) => !isToGo(attempt));
