@@ -39,7 +39,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'an account that is refused is asked for each item': [
 		{
-			find: 'const standing = standingOf(session, item.account);',
+			find: 'const standing = standingOf(run.session, item.account);',
 			replace: 'const standing = { isAccepted: true, pausedUntil: 0 };',
 		},
 	],
