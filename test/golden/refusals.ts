@@ -289,6 +289,7 @@ const CREDENTIALS: IDataObject[] = [
 	{ requiredValues: 'live = 1\nLive = 2' },
 	{ requiredValues: 'pix[].live = true' },
 	{ statusField: 'pix[].status', requiredValues: 'pix.0.live = true' },
+	{ statusField: 'pix.0.status', idField: 'pix[].txid' },
 	{ describeService: '={{ "on" }}' },
 	{ statusField: '', paidValues: '', failedValues: '', refundField: '', idField: '' },
 	{ refundField: '={{ "" }}', refundedValues: 'done' },

@@ -1,11 +1,11 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../base/inputError';
 import { isJsonObject } from '../base/json';
-import type { FieldMatch } from '../service/paths';
-import { type State, STATES, type StatusWords } from '../service/state';
+import { type FieldMatch, listsOf } from '../service/paths';
+import { pathsOfEntries, type State, STATES, type StatusWords } from '../service/state';
 import { readChoice, type ReadParameter } from './expressions';
 import type { NamedField } from './label';
-import { readFieldMatch } from './paths';
+import { readFieldMatch, refuseOneEntry } from './paths';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
@@ -154,7 +154,11 @@ export function matchOf(
 	whereWordsBelong: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
-	if (typeof condition === 'object') return condition;
+	if (typeof condition === 'object') {
+		const ofWords = statusWords === undefined ? [] : pathsOfEntries(statusWords);
+		refuseOneEntry(condition.field, listsOf([...condition.field, ...ofWords]), matchField);
+		return condition;
+	}
 	const { paid = [], failed = [], refundField } = statusWords ?? {};
 	const missing: Array<'paid' | 'failed'> = [];
 	if (paid.length === 0) missing.push('paid');

@@ -1,4 +1,11 @@
-import { EACH, type FieldMatch, isOneOf, isScalar, normalPath, type Paths } from '../service/paths';
+import {
+	EACH,
+	type FieldMatch,
+	isOneOf,
+	isScalar,
+	normalPath,
+	type Paths,
+} from '../service/paths';
 import type { RequiredValue } from '../service/state';
 import { type NamedField, wrongField } from './label';
 import { refuseTypedExpression } from './text';
@@ -82,6 +89,29 @@ export function readPaths(
 		paths.push(path);
 	}
 	return paths;
+}
+
+/**
+ * Refuses a number in place of the `[]` that other fields have: with `pix.0.status` beside `pix[].txid`, the first
+ * entry's "paid" would be that of every charge in the list.
+ * @param lists the lists that those fields go through
+ */
+export function refuseOneEntry(paths: Paths, lists: readonly string[], field: NamedField): void {
+	for (const path of paths) {
+		if (!lists.some((list) => namesOneEntry(path, list))) continue;
+		throw wrongField(
+			field,
+			`cannot contain ${JSON.stringify(path)}, which names one entry of a list and would decide for all the others`,
+			'Write [] instead of the number.',
+		);
+	}
+}
+
+/** As pix.0.status does of the list pix. */
+function namesOneEntry(path: string, list: string): boolean {
+	const start = list === '' ? '' : `${list}.`;
+	const normal = normalPath(path);
+	return normal.startsWith(start) && /^\d+(\.|$)/.test(normal.slice(start.length));
 }
 
 /** Reads values that a person entered; spaces around them count for nothing. Throws an InputError. */

@@ -56,6 +56,11 @@ export function pathsInWords(words: StatusWords | undefined): string[] {
 	return words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
 }
 
+/** The paths whose lists have an entry for each charge. Refunds may have a list of their own. */
+export function pathsOfEntries({ field, amountField = [], idField = [] }: StatusWords): string[] {
+	return [...field, ...amountField, ...idField];
+}
+
 /** A value that a postback must have. */
 export interface RequiredValue {
 	/** A path that may go through a list. */
@@ -269,10 +274,8 @@ export function judgeEntries(words: StatusWords, proven: Proven, sources: Source
 }
 
 /** The entries of a postback's lists, as far as the words of an account go through them. */
-function entriesFor({ field, amountField = [], idField = [] }: StatusWords, sources: Sources) {
-	// Refunds may have a list of their own, which is about no other charge.
-	return entriesOf([...field, ...amountField, ...idField], sources);
-}
+const entriesFor = (words: StatusWords, sources: Sources) =>
+	entriesOf(pathsOfEntries(words), sources);
 
 /**
  * What a postback says. Of a list that entry counts that is about what is proven; where nothing tells the
