@@ -1,11 +1,4 @@
-import {
-	EACH,
-	type FieldMatch,
-	isOneOf,
-	isScalar,
-	normalPath,
-	type Paths,
-} from '../service/paths';
+import { EACH, type FieldMatch, isOneOf, isScalar, normalPath, type Paths } from '../service/paths';
 import type { RequiredValue } from '../service/state';
 import { type NamedField, wrongField } from './label';
 import { refuseTypedExpression } from './text';

@@ -252,30 +252,23 @@ function stateOfEntry(
 
 /** What an entry of a postback's list says. */
 export interface JudgedEntry extends Entry {
-	/** Whether the External ID in it is another one, or is missing. */
-	isOfAnother: boolean;
 	verdict: JudgedState;
-	/** Why a field of a node's own counts for nothing in it, in words; absent where it counts. */
-	refusal?: string;
 }
 
 /** Judges each entry of the lists that the words of an account go through. */
 export function judgeEntries(words: StatusWords, proven: Proven, sources: Sources): JudgedEntry[] {
-	return entriesFor(words, sources).map((entry): JudgedEntry => {
-		const verdict = stateOfEntry(words, proven, sources, entry);
-		const hasOwn = (field: Paths = []) => tellsApart(field, entry, sources);
-		const isOfAnother = hasOwn(words.idField) && verdict.disregardedFor === 'otherId';
-		// "Paid" with another amount than is proven. What stands beside the list is judged once for all of it.
-		const isOtherAmount =
-			verdict.state === 'otherAmount' && proven !== null && hasOwn(words.amountField);
-		const isRefused = verdict.disregardedFor !== undefined || isOtherAmount;
-		return { ...entry, isOfAnother, verdict, refusal: isRefused ? verdict.reason : undefined };
+	return entriesFor(words, sources).map((entry) => {
+		return { ...entry, verdict: stateOfEntry(words, proven, sources, entry) };
 	});
 }
 
 /** The entries of a postback's lists, as far as the words of an account go through them. */
 const entriesFor = (words: StatusWords, sources: Sources) =>
 	entriesOf(pathsOfEntries(words), sources);
+
+/** Why a list of several entries says nothing. */
+export const NOT_TOLD_APART =
+	'the list has several entries, and no External ID Field tells them apart';
 
 /**
  * What a postback says. Of a list that entry counts that is about what is proven; where nothing tells the
@@ -295,8 +288,7 @@ export function stateOf(
 	if (idField === undefined) {
 		const lacking = entries.find(({ verdict }) => verdict.disregardedFor);
 		if (lacking !== undefined) return lacking.verdict;
-		const reason = 'the list has several entries, and no External ID Field tells them apart';
-		return { state: 'other', reason };
+		return { state: 'other', reason: NOT_TOLD_APART };
 	}
 	const told = entries.filter((entry) => tellsApart(idField, entry, sources));
 	if (told.length === 0) {
@@ -305,8 +297,8 @@ export function stateOf(
 		return { state: 'other', reason, disregardedFor: 'otherId' };
 	}
 	const verdicts: JudgedState[] = [];
-	for (const { isOfAnother, verdict } of told) {
-		if (!isOfAnother) verdicts.push(verdict);
+	for (const { verdict } of told) {
+		if (verdict.disregardedFor !== 'otherId') verdicts.push(verdict);
 	}
 	for (const { state } of STATES) {
 		const found = verdicts.find((verdict) => verdict.state === state && !verdict.disregardedFor);
