@@ -6,6 +6,7 @@ import {
 	firstValue,
 	inOneForm,
 	isAmong,
+	isLongText,
 	isOneOf,
 	isScalar,
 	isThere,
@@ -213,7 +214,8 @@ function otherAmountIn(
 }
 
 /** Whether a value is a single one that is there; `false` and 0 are. */
-const isSingleValue = (value: unknown) => isScalar(value) && String(value).trim() !== '';
+const isSingleValue = (value: unknown) =>
+	isScalar(value) && (isLongText(value) || String(value).trim() !== '');
 
 /** What one entry says, or a postback without a list: all of it is read from there. */
 function stateOfEntry(
