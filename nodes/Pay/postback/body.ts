@@ -217,7 +217,7 @@ function readUrlEncoded(bytes: Buffer): Record<string, unknown> {
 	if (bytes.includes(0)) {
 		throw new BodyError(415, 'A form in this charset cannot be read: send UTF-8');
 	}
-	const text = bytes.toString();
+	const text = decode(bytes);
 	// One more than may be, and an empty one before the first & and behind the last.
 	const pairs = text.split(/&+/, MOST_FIELDS + 3).filter((pair) => pair !== '');
 	if (pairs.length > MOST_FIELDS) throw new BodyError(413, 'The form has too many fields');
