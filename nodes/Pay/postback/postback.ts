@@ -119,15 +119,18 @@ export function aboutInJson({ reference, claimed, verdict }: AboutPostback): IDa
 }
 
 /**
- * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another.
+ * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another. Of a request
+ * that the service signed only the body counts: whoever repeats it can change its method and query, and many
+ * services sign a new time or nonce at each try.
  */
 export function toJson(
-	{ method, query, headers, body, rawBody, eventContent }: Postback,
+	{ method, query, headers, body, rawBody, eventContent, isSignedByService }: Postback,
 	{ reference, verdict, claimed }: AboutPostback,
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
+	const hashed = isSignedByService ? [reference] : [method, reference, sorted];
 	const eventId = createHash('sha256')
-		.update(JSON.stringify([method, reference, sorted]))
+		.update(JSON.stringify(hashed))
 		.update('\n')
 		.update(eventContent)
 		.digest('hex');

@@ -43,7 +43,7 @@ function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number)
 	const { amount } = (claimed ?? {}) as IDataObject;
 	const { isOncePerCharge = false } = STATES.find((each) => each.state === state) ?? {};
 	const isOfCharge = isOncePerCharge && external_id !== undefined;
-	const what = isOfCharge ? [kind, external_id, amount, state] : [eventId, entry];
+	const what = isOfCharge ? [kind, external_id, amount, state] : [eventId, entry, state];
 	return JSON.stringify([...place, ...what]);
 }
 
