@@ -36,7 +36,7 @@ import {
 	refuseExpressions,
 	readFieldByField,
 } from '../fields/expressions';
-import { wrongField } from '../fields/label';
+import { fieldAt, wrongField } from '../fields/label';
 import { isBodyUnread, BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { beginPublication, endPublication } from '../n8n1/publication';
 import {
@@ -252,29 +252,6 @@ const triggerFields: INodeProperties[] = [
 	},
 ];
 
-/**
- * Reads a field that only a person may choose. Throws an InputError, for any expression too: n8n resolves it for
- * each request, so who sends a request could choose "none" as Authentication.
- */
-function readChosen<Choice extends string>(
-	typed: unknown,
-	value: unknown,
-	field: INodeProperties,
-	choices: readonly Choice[],
-): Choice {
-	if (isExpression(typed)) {
-		throw wrongField(
-			field,
-			'is an expression, so whoever sends a request could choose it',
-			'Choose it from the list, without an expression.',
-		);
-	}
-	return readChoice(value, field, choices);
-}
-
-export const readAuthentication = (typed: unknown, value: unknown): Authentication =>
-	readChosen(typed, value, authenticationField, AUTHENTICATIONS);
-
 /** Refuses a time to respond that n8n does not know. Throws an InputError. */
 export function refuseWrongTime(options: unknown): void {
 	const { respond = 'onReceived' } = (options ?? {}) as { respond?: unknown };
@@ -345,15 +322,27 @@ function readChallenge(
 }
 
 /**
+ * Reads a parameter that only a person may choose. Throws an InputError for an expression, whatever it gives: n8n
+ * resolves it for each request, so who sends a request could choose "none" as Authentication.
+ */
+function readChosen(context: IHookFunctions | IWebhookFunctions, name: string): unknown {
+	const typed = context.getNode().parameters[name];
+	if (![typed].flat().some(isExpression)) return context.getNodeParameter(name);
+	throw wrongField(
+		fieldAt(triggerProperties, name),
+		'is an expression, so whoever sends a request could choose it',
+		'Choose it from the list or enter it as text, without an expression.',
+	);
+}
+
+/**
  * Reads what a trigger checks postbacks with, at its publication and at each call: somebody may have taken
  * it out since. Rejects with an error in words where the form or the credential cannot be read, or lacks it.
  */
 async function readSettings(context: IHookFunctions | IWebhookFunctions): Promise<TriggerSettings> {
 	const { parameters } = context.getNode();
-	const authentication = readAuthentication(
-		parameters.authentication,
-		context.getNodeParameter('authentication'),
-	);
+	const read = (name: string) => readChosen(context, name);
+	const authentication = readChoice(read('authentication'), authenticationField, AUTHENTICATIONS);
 	const credential: PayCredential =
 		authentication === 'none'
 			? {}
@@ -369,14 +358,12 @@ async function readSettings(context: IHookFunctions | IWebhookFunctions): Promis
 	const { statusWords } = readDescription(credential);
 	refuseUnsignedFields(credential, statusWords);
 	refuseMisplacedCondition(parameters, 'startWhen');
-	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
+	const condition = readCondition(read, startCondition);
 	const match = matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]);
 	refuseUnsignedMatch(match, sender);
 	// n8n gives no value of a field that the form hides: without the proof nothing says the kind.
 	const about =
-		authentication === 'signedUrl'
-			? readChosen(parameters.about, context.getNodeParameter('about', 'both'), aboutField, KINDS)
-			: 'both';
+		authentication === 'signedUrl' ? readChoice(read('about'), aboutField, KINDS) : 'both';
 	return {
 		authentication,
 		about,
