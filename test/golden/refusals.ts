@@ -288,6 +288,7 @@ const CREDENTIALS: IDataObject[] = [
 	{ requiredValues: 'live = "true"' },
 	{ requiredValues: 'live = 1\nLive = 2' },
 	{ requiredValues: 'pix[].live = true' },
+	{ requiredValues: 'headers.x-webhook-token = abc' },
 	{ statusField: 'pix[].status', requiredValues: 'pix.0.live = true' },
 	{ statusField: 'pix.0.status', idField: 'pix[].txid' },
 	{ describeService: '={{ "on" }}' },

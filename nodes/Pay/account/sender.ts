@@ -11,7 +11,7 @@ import { isExpression } from '../base/n8n';
 import { isHeaderName } from '../base/text';
 import { matchField, type PostbackMatch } from '../fields/condition';
 import { wrongField } from '../fields/label';
-import type { Paths } from '../service/paths';
+import { besideBody, type Paths } from '../service/paths';
 import { fieldsInWords, type StatusWords } from '../service/state';
 import { type PayCredential, senderFields } from './fields';
 import { readChosen, wrongInCredential } from './label';
@@ -251,17 +251,12 @@ export function readSenderRuleOfWait(credential: PayCredential): SenderRule | un
 	return readSenderRule(asText);
 }
 
-/** A path that looks at something else than a body. */
-const BESIDE_BODY = /^(?:postback\.)?(headers|query)(?:[.[](.*))?$/i;
-
 /** The first path that looks at what the service does not sign; undefined where there is none. */
 function unsignedPath(field: Paths, signed: string[]): string | undefined {
 	return field.find((path) => {
-		const [, part, name = ''] = BESIDE_BODY.exec(path) ?? [];
-		if (part === undefined) return false;
-		// A path may have it in brackets: headers[x-event].
-		const header = name.toLowerCase().replace(/\]$/, '');
-		return part.toLowerCase() !== 'headers' || !signed.includes(header);
+		const beside = besideBody(path);
+		if (beside === undefined) return false;
+		return beside.part === 'query' || !signed.includes(beside.name);
 	});
 }
 

@@ -1,4 +1,13 @@
-import { EACH, type FieldMatch, isOneOf, isScalar, normalPath, type Paths } from '../service/paths';
+import {
+	besideBody,
+	EACH,
+	type FieldMatch,
+	isOneOf,
+	isScalar,
+	normalPath,
+	type Paths,
+} from '../service/paths';
+import { CREDENTIAL_HEADERS, SECRET_HEADER, SECRET_PARAMETER } from '../service/redact';
 import type { RequiredValue } from '../service/state';
 import { type NamedField, wrongField } from './label';
 import { refuseTypedExpression } from './text';
@@ -39,10 +48,12 @@ export interface PathRules {
 function faultOfPath(
 	line: string,
 	{ mayHaveLists, mayHaveListsInside = false }: PathRules,
-): 'form' | 'list' | undefined {
+): 'form' | 'list' | 'hidden' | undefined {
 	if (/[,{}$]/.test(line)) return 'form';
 	const names = line.split('.');
 	if (names.includes('')) return 'form';
+	// Only a postback has headers and a query.
+	if (mayHaveLists && isHidden(line)) return 'hidden';
 	const lists = names.filter((name) => name.includes(EACH));
 	if (lists.length === 0) return undefined;
 	if (!mayHaveLists || lists.length > (mayHaveListsInside ? 2 : 1)) return 'list';
@@ -51,9 +62,19 @@ function faultOfPath(
 		: 'list';
 }
 
+/** Whether a postback shows nothing, or `***`, at a path: no value could be compared with that. */
+function isHidden(path: string): boolean {
+	const beside = besideBody(path);
+	if (beside === undefined) return false;
+	if (beside.part === 'query') return SECRET_PARAMETER.test(beside.name);
+	return CREDENTIAL_HEADERS.has(beside.name) || SECRET_HEADER.test(beside.name);
+}
+
 const ADVICE = {
 	form: 'Enter one path a line, with dots between the levels, for example data.status.',
 	list: 'Put [] after the name of a list to look at each of its entries, as in pix[].status. You can use it once (twice in the Refund Field), and only in fields of a postback. A number names one entry, as in pix.0.status.',
+	hidden:
+		'A header or parameter of this name is a secret, so postbacks are read without it. To compare a secret that the service sends in a header, set Check the Sender to Secret Header in the credential.',
 };
 
 /** Reads the paths that a person entered, one a line; none where nothing was entered. Throws an InputError. */

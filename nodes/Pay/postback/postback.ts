@@ -1,5 +1,6 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import { CREDENTIAL_HEADERS, SECRET_HEADER, SECRET_PARAMETER } from '../service/redact';
 import type { Claimed, JudgedState } from '../service/state';
 import {
 	type Body,
@@ -34,14 +35,6 @@ export interface PostbackContext {
 	provingHeaders?: string[];
 	secrets?: string[];
 }
-
-/** Headers that prove who the sender is to others; they have no business in an execution. */
-const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
-
-/** What services call the fixed secret that they send with each notification. */
-const SECRET_HEADER = /(token|secret|hmac|password|(api|auth|access|subscription)[-_]?key)$/i;
-/** Not a token: that of a query may say which transaction it is. */
-const SECRET_PARAMETER = /(secret|hmac|password|(api|auth|access)[-_]?key)$/i;
 
 /** The same headers or query with `***` in place of such a secret. */
 function withoutSecrets(members: Record<string, unknown>, secret: RegExp): Record<string, unknown> {

@@ -48,6 +48,20 @@ function takeApart(path: string): { list?: string; rest: string } {
 export const normalPath = (path: string) =>
 	normalName(path).replace(/^(?:postback\.)?(?:body(?:\.|(?=\[)))?/, '');
 
+/** A path that looks at something else than a body. */
+const BESIDE_BODY = /^(?:postback\.)?(headers|query)(?:[.[](.*))?$/i;
+
+/** The header or query parameter that a path looks at, in small letters; undefined where it looks at the body. */
+export function besideBody(path: string): { part: 'headers' | 'query'; name: string } | undefined {
+	const [, part, name = ''] = BESIDE_BODY.exec(path) ?? [];
+	if (part === undefined) return undefined;
+	return {
+		part: part.toLowerCase() === 'query' ? 'query' : 'headers',
+		// A path may have it in brackets: headers[x-event].
+		name: name.toLowerCase().replace(/\]$/, ''),
+	};
+}
+
 /** The lists that the paths of a field go through, in one spelling. */
 export function listsOf(field: Paths): string[] {
 	const lists: string[] = [];
