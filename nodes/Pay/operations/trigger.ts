@@ -169,7 +169,7 @@ const skipRepeatsField: INodeProperties = {
 	noDataExpression: true,
 	default: false,
 	description:
-		'Whether the same "paid" or "failed" of a charge starts the workflow once within ten minutes, and anything else once for each event. A customer\'s second payment of the same charge within ten minutes is skipped too. Each process of n8n remembers its own, so look into a table of your own as well.',
+		'Whether the same "paid" or "failed" of a charge starts the workflow only once within ten minutes, and any other event only once. A customer\'s second payment of the same charge within ten minutes is skipped too. Each n8n process remembers only what it received itself, so check a table of your own as well.',
 };
 
 /** The options that n8n, or who sends a request, must not read as an expression. */
@@ -428,7 +428,7 @@ export async function publish(context: IHookFunctions): Promise<void> {
 }
 
 /** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
-const BODY_TIME = 60_000;
+const BODY_TIME_OF_TRIGGER = 60_000;
 
 /**
  * Takes a call to the trigger's address. Throws where the trigger or its credential cannot be read, or lacks
@@ -441,7 +441,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const query = context.getQueryData() as Record<string, unknown>;
 	const taken = await take(context, verify(query, acceptedSecrets), {
 		needsProof: authentication === 'signedUrl',
-		bodyTime: BODY_TIME,
+		bodyTime: BODY_TIME_OF_TRIGGER,
 		sender,
 		path: pathOf(urlGivenOut(context)),
 		statusWords,
@@ -449,7 +449,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		challenge,
 	});
 	if ('noWebhookResponse' in taken) return taken;
-	// Where only the sender is known, each claim of the postback is judged by itself.
+	// The URL proves no charge, so each entry is judged by the charge that it names itself.
 	const isClaimed = authentication === 'sender' && taken.reference === null;
 	const { claims, faults } = isClaimed
 		? judgeClaims(taken, statusWords)

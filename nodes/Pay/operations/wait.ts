@@ -242,7 +242,7 @@ async function readSender(
  * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
  * five times, after 0.2, 0.4, 0.8, 1.6 and 3.2 s, is there by then.
  */
-const BODY_TIME = 10_000;
+const BODY_TIME_OF_WAIT = 10_000;
 
 /** The response to a postback whose wait is over by the time its body has come. */
 const OVER = 'The wait is over: another postback or its time limit let the execution continue';
@@ -261,7 +261,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const resume = readResumeUrl(context);
 	const taken = await take(context, proof?.reference ?? null, {
 		needsProof: true,
-		bodyTime: BODY_TIME,
+		bodyTime: BODY_TIME_OF_WAIT,
 		sender: record.isSigned ? await readSenderAgain(context) : undefined,
 		path: resume.path,
 		statusWords: proof?.status,

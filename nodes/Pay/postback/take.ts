@@ -151,15 +151,15 @@ const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;
 const isHarmless = (challenge: string): boolean => HARMLESS.test(challenge);
 
 /** As much of a body as is read of a request that proves nothing, in bytes. */
-const MOST_BODY_BYTES = 8192;
+const MOST_UNPROVEN_BODY_BYTES = 8192;
 /** How long that may take, in milliseconds. */
-const BODY_TIME = 10_000;
+const UNPROVEN_BODY_TIME = 10_000;
 
 /** Whether a body may be read that its sender has not proven: its length is known before, and zipped ones grow. */
 function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
 	if (headers['transfer-encoding'] !== undefined) return false;
 	if (headers['content-encoding'] !== undefined) return false;
-	return Number(headers['content-length'] ?? 0) <= MOST_BODY_BYTES;
+	return Number(headers['content-length'] ?? 0) <= MOST_UNPROVEN_BODY_BYTES;
 }
 
 /**
@@ -181,8 +181,8 @@ async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | 
 	const headers = headersOf(context);
 	const { rawBody } = context.getRequestObject() as { rawBody?: Buffer };
 	if (rawBody === undefined && !isSmall(headers)) return undefined;
-	const content = await readContent(context, BODY_TIME);
-	if (Buffer.isBuffer(content) && content.length > MOST_BODY_BYTES) return undefined;
+	const content = await readContent(context, UNPROVEN_BODY_TIME);
+	if (Buffer.isBuffer(content) && content.length > MOST_UNPROVEN_BODY_BYTES) return undefined;
 	const parsed = await parseBody(content, String(headers['content-type'] ?? '').trim());
 	if (!showsAll(parsed)) return undefined;
 	const { body } = parsed;

@@ -144,7 +144,7 @@ export function readPostbackTarget(
 			hint: "You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there. If you entered that URL in your service's dashboard instead, choose No Postback.",
 		};
 	}
-	const url = parsePostbackUrl(urlFor(choice, read, account, execution));
+	const url = readPostbackUrl(urlFor(choice, read, account, execution));
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
 	const { id } = execution;
 	if (id !== undefined && (choice === 'resume' || isOwnResumeUrl(url, id, execution))) {
@@ -189,7 +189,7 @@ const ADVICE =
 const wrongUrl = (what: string, advice = ADVICE) => wrongField(FIELD, what, advice);
 
 /** Reads a postback URL (sections 2.1 and 2.2), which is sent as it was written; throws an InputError. */
-export function parsePostbackUrl(value: unknown): string {
+export function readPostbackUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw wrongUrl('is empty');
 	refuseTypedExpression(text, FIELD);

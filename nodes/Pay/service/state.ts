@@ -217,6 +217,10 @@ function otherAmountIn(
 const isSingleValue = (value: unknown) =>
 	isScalar(value) && (isLongText(value) || String(value).trim() !== '');
 
+/** The status of an entry: its own, or else one beside the list, which is that of all entries. */
+const statusFor = ({ field }: StatusWords, sources: Sources, entry?: Entry) =>
+	ownValue(field, sources, entry) ?? firstValue(field, sources, entry);
+
 /** What one entry says, or a postback without a list: all of it is read from there. */
 function stateOfEntry(
 	words: StatusWords,
@@ -231,8 +235,7 @@ function stateOfEntry(
 		return { state: 'other', reason: lacking, disregardedFor: 'lacksValue' };
 	const refund = refundIn(words, sources, entry);
 	if (refund !== undefined) return { state: 'refunded', reason: refund };
-	// One status may be that of all entries; what an entry says of itself goes before it.
-	const found = ownValue(words.field, sources, entry) ?? firstValue(words.field, sources, entry);
+	const found = statusFor(words, sources, entry);
 	if (found === undefined) return { state: 'other', reason: missingInWords(words.field, sources) };
 	if (isScalar(found.value) && isOneOf(found.value, words.failed)) {
 		return { state: 'failed', reason: `the field ${inQuotes(found)} has one of the Failed Values` };
