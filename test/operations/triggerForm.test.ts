@@ -1,5 +1,5 @@
 import { refuseWrongTime } from '../../nodes/Pay/operations/trigger';
-import { refuseWrongResponse } from '../../nodes/Pay/postback/take';
+import { refuseWrongResponse } from '../../nodes/Pay/postback/respond';
 import { refusalOf } from '../refusal';
 
 describe('the response to postbacks', () => {

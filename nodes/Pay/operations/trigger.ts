@@ -40,6 +40,12 @@ import { fieldAt, wrongField } from '../fields/label';
 import { isBodyUnread, BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { beginPublication, endPublication } from '../n8n1/publication';
 import {
+	challengeField,
+	challengeOfProven,
+	type ChallengeRule,
+	readChallengeField,
+} from '../postback/challenge';
+import {
 	judgeClaims,
 	type JudgedPostback,
 	judgePostback,
@@ -48,14 +54,9 @@ import {
 } from '../postback/match';
 import { verify } from '../postback/proof';
 import { claimStarts } from '../postback/repeats';
-import { pathOf } from '../postback/target';
 import {
-	challengeField,
-	challengeOfProven,
-	type ChallengeRule,
 	logNotAwaited,
 	logRepeat,
-	readChallengeField,
 	refuseExpression,
 	refusePostback,
 	refuseWrongResponse,
@@ -63,8 +64,9 @@ import {
 	responseBodyField,
 	responseCodeField,
 	responseText,
-	take,
-} from '../postback/take';
+} from '../postback/respond';
+import { take } from '../postback/take';
+import { pathOf } from '../postback/target';
 import type { StatusWords } from '../service/state';
 
 const AUTHENTICATIONS = ['none', 'sender', 'signedUrl'] as const;

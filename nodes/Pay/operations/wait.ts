@@ -18,7 +18,8 @@ import { showFor } from '../fields/expressions';
 import { judgePostback, toPostbackItem, whyNotAwaited } from '../postback/match';
 import { POSTBACK_METHODS } from '../postback/postback';
 import { hashOfRandomProof, type Reference } from '../postback/proof';
-import { logNotAwaited, refusePostback, RESPONSE_CODE, responseText, take } from '../postback/take';
+import { logNotAwaited, refusePostback, RESPONSE_CODE, responseText } from '../postback/respond';
+import { take } from '../postback/take';
 import { pathOf, RESUME_SEGMENT, withResumeSegment } from '../postback/target';
 import { readWait, waitFields } from '../postback/waitFields';
 import {

@@ -9,7 +9,7 @@ import {
 import type { ReadParameter } from '../fields/expressions';
 import { readWaitLimit, waitLimitFields } from '../fields/options';
 import { AWAITED_ID, readExternalId } from '../fields/text';
-import { refuseWrongResponseOfWait, responseOfWaitField } from './take';
+import { refuseWrongResponseOfWait, responseOfWaitField } from './respond';
 
 /** The form of a wait. */
 export const waitFields: INodeProperties[] = [
