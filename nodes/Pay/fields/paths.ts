@@ -29,21 +29,20 @@ function valuesIn(entered: unknown): unknown[] {
 	return values;
 }
 
-/** Whether a person entered neither a field nor a value. */
+/** True if a person entered neither a field nor a value. */
 export const isUnset = (paths: unknown, values: unknown) =>
 	isBlank(paths) && valuesIn(values).length === 0;
 
-/** What a path may be. */
 export interface PathRules {
-	/** Whether it may go through a list, `pix[].status`: postbacks may hold several charges. */
+	/** True for a field of a postback: it may go through a list, `pix[].status`, because that may hold several charges. */
 	mayHaveLists: boolean;
-	/** Whether it may go through one inside of an entry too, `pix[].refunds[].status`. */
+	/** True if it may also go through a list inside an entry, `pix[].refunds[].status`. */
 	mayHaveListsInside?: boolean;
 }
 
 /**
- * What is wrong with a line as a path; undefined where it is one: none of its names is empty. A comma stands
- * between two paths, and braces and $ are those of an expression.
+ * The fault of a line that is no path; undefined if it is one. No name of a path is empty, a comma would be between
+ * two paths, and braces and $ belong to an expression.
  */
 function faultOfPath(
 	line: string,
@@ -62,7 +61,7 @@ function faultOfPath(
 		: 'list';
 }
 
-/** Whether a postback shows nothing, or `***`, at a path: no value could be compared with that. */
+/** True for a path at which a postback shows `***` or nothing, which no value could equal. */
 function isHidden(path: string): boolean {
 	const beside = besideBody(path);
 	if (beside === undefined) return false;
@@ -77,7 +76,7 @@ const ADVICE = {
 		'A header or parameter of this name is a secret, so postbacks are read without it. To compare a secret that the service sends in a header, set Check the Sender to Secret Header in the credential.',
 };
 
-/** Reads the paths that a person entered, one a line; none where nothing was entered. Throws an InputError. */
+/** Reads the paths that a person entered, one a line; none where nothing was entered. */
 export function readPaths(
 	entered: unknown,
 	field: NamedField,
@@ -128,7 +127,7 @@ function namesOneEntry(path: string, list: string): boolean {
 	return normal.startsWith(start) && /^\d+(\.|$)/.test(normal.slice(start.length));
 }
 
-/** Reads values that a person entered; spaces around them count for nothing. Throws an InputError. */
+/** Reads values that a person entered, without the spaces around them. */
 export function readValues(entered: unknown, field: NamedField): string[] {
 	return valuesIn(entered).map((value) => {
 		if (!isScalar(value)) {
@@ -150,8 +149,7 @@ export function readValues(entered: unknown, field: NamedField): string[] {
 }
 
 /**
- * Reads the paths of a field, and its values. Throws an InputError where either is missing, or cannot be
- * read.
+ * Reads the paths of a field, and its values. Both have to be there.
  * @param field what the person entered the paths in
  */
 export function readFieldMatch(
@@ -170,10 +168,10 @@ export function readFieldMatch(
 	return { field: readPaths(paths, field, rules), values: readValues(values, field) };
 }
 
-/** The first word that stands in two lists. */
+/** The first word that is in both lists. */
 export const inBoth = (one: string[], other: string[]) => one.find((word) => isOneOf(word, other));
 
-/** Comparisons that a person may write, and that nothing makes. */
+/** Comparisons that a person may write, although none of them is made. */
 const OTHER_COMPARISON = /==|!=|<|>/;
 
 /** What is wrong with a line as a required value, and what to do; undefined where it is one. */
@@ -194,8 +192,7 @@ function faultOfRequired(
 }
 
 /**
- * Reads lines of `path = value`, none where nothing was entered. Throws an InputError where one cannot be read,
- * or a path has two values.
+ * Reads lines of `path = value`, none where nothing was entered. A path can have only one value.
  */
 export function readRequiredValues(entered: unknown, field: NamedField): RequiredValue[] {
 	if (isBlank(entered)) return [];

@@ -174,10 +174,10 @@ const skipRepeatsField: INodeProperties = {
 		'Whether the same "paid" or "failed" of a charge starts the workflow only once within ten minutes, and any other event only once. A customer\'s second payment of the same charge within ten minutes is skipped too. Each n8n process remembers only what it received itself, so check a table of your own as well.',
 };
 
-/** The options that n8n, or who sends a request, must not read as an expression. */
+/** Options that must not be expressions, because whoever sends a request could choose what they give. */
 const chosenOptions = [respondField, responseCodeField, skipRepeatsField];
 
-/** What to do for postbacks, which depends on how genuine ones are told. */
+/** The steps towards postbacks, for each way to tell genuine ones. */
 const STEPS: Record<Authentication, string[]> = {
 	signedUrl: [
 		COPY_URL,
@@ -254,13 +254,12 @@ const triggerFields: INodeProperties[] = [
 	},
 ];
 
-/** Refuses a time to respond that n8n does not know. Throws an InputError. */
+/** Refuses a time to respond that n8n does not know. */
 export function refuseWrongTime(options: unknown): void {
 	const { respond = 'onReceived' } = (options ?? {}) as { respond?: unknown };
 	readChoice(respond, respondField, RESPONDS, CHOOSE_UNDER_OPTIONS);
 }
 
-/** Reads the option {@link skipRepeatsField}; throws an InputError. */
 function readSkipRepeats(options: unknown): boolean {
 	const { skipRepeats = false } = (options ?? {}) as { skipRepeats?: unknown };
 	return readSwitch(skipRepeats, skipRepeatsField);
@@ -269,7 +268,6 @@ function readSkipRepeats(options: unknown): boolean {
 /** The parameters of the Pay Trigger. */
 export const triggerProperties = triggerFields.flatMap(asTyped);
 
-/** Why a trigger without a Postback Secret takes nothing. */
 const NO_SECRET =
 	'Postbacks could not be verified. Enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same ones as in the credential of the Pay nodes';
 
@@ -280,9 +278,9 @@ const NO_SENDER =
 interface TriggerSettings {
 	authentication: Authentication;
 	about: About;
-	/** What makes proofs in URLs; "" where the credential has none, or the trigger has no credential. */
+	/** The secret that signs URLs; "" where the credential has none, or the trigger has no credential. */
 	secret: string;
-	/** All whose proofs are taken: the previous one too, while it is being replaced. */
+	/** All secrets whose proofs are accepted: the previous one too, while it is being replaced. */
 	acceptedSecrets: string[];
 	sender: SenderRule | undefined;
 	/** The words of the account, if it has any. */
@@ -298,7 +296,7 @@ const WHERE_WORDS_BELONG: Record<Authentication, string> = {
 	none: 'Set Authentication to Signed URL or Sender, because otherwise this trigger has no credential.',
 };
 
-/** Why n8n does not give a trigger's credential: it is gone, or an expression in it needs an item. */
+/** The error where n8n does not give the credential: it is gone, or an expression in it needs an item. */
 function unreadableCredential(error: unknown): Error {
 	if (error instanceof InputError) return error;
 	return new UserError(
@@ -306,7 +304,7 @@ function unreadableCredential(error: unknown): Error {
 	);
 }
 
-/** Reads how a challenge is told from a postback; undefined where none is answered. Throws an InputError. */
+/** Reads how a challenge is told from a postback; undefined where none is answered. */
 function readChallenge(
 	typedOptions: unknown,
 	authentication: Authentication,
@@ -314,7 +312,7 @@ function readChallenge(
 ): ChallengeRule | undefined {
 	const field = readChallengeField(typedOptions);
 	if (field === undefined) return undefined;
-	// Without authentication nothing says which postbacks are about money: a person has chosen the field.
+	// Without authentication nothing says which postbacks are about money, so the person's choice of a field counts.
 	if (authentication === 'none' || words !== undefined) return { field, words };
 	throw wrongField(
 		challengeField,
@@ -338,8 +336,8 @@ function readChosen(context: IHookFunctions | IWebhookFunctions, name: string): 
 }
 
 /**
- * Reads what a trigger checks postbacks with, at its publication and at each call: somebody may have taken
- * it out since. Rejects with an error in words where the form or the credential cannot be read, or lacks it.
+ * Reads what a trigger checks postbacks with, when it is published and again at each call, because somebody may have
+ * changed the credential since. Rejects with an error in words where the form or the credential cannot be used.
  */
 async function readSettings(context: IHookFunctions | IWebhookFunctions): Promise<TriggerSettings> {
 	const { parameters } = context.getNode();
@@ -363,7 +361,7 @@ async function readSettings(context: IHookFunctions | IWebhookFunctions): Promis
 	const condition = readCondition(read, startCondition);
 	const match = matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]);
 	refuseUnsignedMatch(match, sender);
-	// n8n gives no value of a field that the form hides: without the proof nothing says the kind.
+	// Only a proof says which kind it is. n8n gives no value of a field that the form hides.
 	const about =
 		authentication === 'signedUrl' ? readChoice(read('about'), aboutField, KINDS) : 'both';
 	return {
@@ -385,10 +383,10 @@ const BODY_IS_READ =
 async function checkTrigger(context: IHookFunctions): Promise<void> {
 	readFieldByField(triggerProperties, context.getNode().parameters);
 	const { options: typedOptions } = context.getNode().parameters;
-	// Before n8n resolves them: what it says of an expression here names neither field nor remedy.
+	// Before n8n resolves them, because its own error about an expression names neither field nor remedy.
 	refuseExpression(typedOptions, responseBodyField);
 	readChallengeField(typedOptions);
-	// Where n8n responds it takes an expression inside of Options for a text: each postback would get 500.
+	// When n8n responds, it takes an expression in Options for a text, and each postback would get 500.
 	refuseExpressions(chosenOptions, typedOptions);
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyUnread(options)) logWarning(context, BODY_IS_READ);
@@ -400,8 +398,8 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 }
 
 /**
- * Why a publication is refused, as n8n shows it. It names the credential: people have several, and n8n fills
- * in one of them. n8n stops a trigger that listens when its next publication is refused, so it says that too.
+ * The error of a refused publication, as n8n shows it. It names the credential, because people have several and n8n
+ * fills in one of them. It also says that no postback is accepted now: n8n has stopped the trigger that listened.
  */
 function publicationError(context: IHookFunctions, error: unknown): NodeOperationError {
 	const node = context.getNode();
@@ -429,7 +427,7 @@ export async function publish(context: IHookFunctions): Promise<void> {
 	}
 }
 
-/** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
+/** How long the body of a postback may take, in milliseconds. Long, because nothing grows old meanwhile. */
 const BODY_TIME_OF_TRIGGER = 60_000;
 
 /**
@@ -473,14 +471,14 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	return startWith(context, items, webhookResponse);
 }
 
-/** Why the workflow is not for what a proof says that a postback is about, in words; undefined where it is. */
+/** Why the workflow is not for the kind that is proven, in words; undefined where it is. */
 function whyOtherKind(about: About, { reference }: JudgedPostback): string | undefined {
 	if (about === 'both' || reference?.kind === about) return undefined;
 	const wanted = about === 'qrCode' ? 'QR Codes' : 'Payments';
 	return `it is about another kind, and the trigger has About set to ${wanted}`;
 }
 
-/** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */
+/** The URL that was called. While the editor listens, that is the Test URL, which n8n 1 does not tell a node. */
 function urlGivenOut(context: IWebhookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
 	const additionalData = additionalDataOf(context);
@@ -489,13 +487,13 @@ function urlGivenOut(context: IWebhookFunctions): string {
 	return webhookTestBaseUrl + url.slice(webhookBaseUrl.length);
 }
 
-/** What the sender of a genuine postback reads with which the workflow does not start. */
+/** The response to a genuine postback that does not start the workflow. */
 const notStartedBecause = (why: string | undefined) =>
 	`This postback does not start the workflow: ${why}`;
 
 /**
- * Starts the workflow, here and nowhere else: with all items, or, with Skip Repeats, with those that started
- * none before. Nothing is awaited: of the same postbacks that are under way, one gets through.
+ * Starts the workflow with all items or, under Skip Repeats, with those that have not started it yet. Nothing may be
+ * awaited here, so that of several repeats at the same moment only one gets through.
  */
 function startWith(
 	context: IWebhookFunctions,
@@ -503,7 +501,7 @@ function startWith(
 	webhookResponse: string,
 ): IWebhookResponseData {
 	const skipsRepeats = readSkipRepeats(context.getNodeParameter('options', {}));
-	// A person who listens sends the same one again and again.
+	// Somebody who builds a workflow sends the same postback again and again.
 	if (!skipsRepeats || context.getMode() === 'manual') {
 		return { webhookResponse, workflowData: [items] };
 	}

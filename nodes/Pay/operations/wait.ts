@@ -227,11 +227,11 @@ export interface WaitRecord {
 	id: string;
 	/** When its time limit passes, in milliseconds since 1970; absent without one. */
 	until?: number;
-	/** Whether the sender is checked: the wait's credential said so when it began. */
+	/** Set if the wait's credential asked for a check of the sender when the wait began. */
 	isSigned?: true;
 }
 
-/** How the sender is checked, where the wait has a credential of its own that says so. Throws an InputError. */
+/** How the sender is checked, if the wait has a credential of its own that says so. */
 async function readSender(
 	context: IExecuteFunctions | IWebhookFunctions,
 ): Promise<SenderRule | undefined> {
@@ -284,7 +284,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 			webhookResponse: responseText(context, `The execution is still waiting: ${mismatch}`),
 		};
 	}
-	// Before the wait is claimed, because making it takes time, in which the wait may end.
+	// Made before the wait is claimed, because that takes time in which the wait may end.
 	const output = toPostbackItem(judged, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
@@ -306,7 +306,7 @@ function readStored(context: IWebhookFunctions): { item: INodeExecutionData; rec
 	return { item, record: record ?? { proofs: [], given: [], id: context.getExecutionId() } };
 }
 
-/** A text as an expression may hold it between quotes: no character of it is read as code. */
+/** Escapes a text for the quotes of an expression, so that no character of it is read as code. */
 function escapedForExpression(text: string): string {
 	let escaped = '';
 	for (let at = 0; at < text.length; at++) {
@@ -328,7 +328,7 @@ function readResumeUrl(context: IWebhookFunctions): { path: string; token: strin
 
 /**
  * How the sender is checked, where the credential said so when the wait began. Throws where it no longer does,
- * for the service sends again after a 500.
+ * because the service sends again after a 500.
  */
 async function readSenderAgain(context: IWebhookFunctions): Promise<SenderRule> {
 	const rule = await readSender(context);

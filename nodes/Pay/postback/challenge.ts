@@ -10,9 +10,9 @@ import { headersOf, readContent } from './postback';
 import { refuseExpression, refusePostback, sendAs } from './respond';
 
 /*
- * Services ask for a text back before they send notifications to an address, mostly unsigned. Whoever sends a
- * request without a proof gets back what he sent: so only a short text without a sign that a browser could read
- * as something else, only of a request that says nothing of a charge or payment, and nothing starts.
+ * Before some services send notifications to an address, they send it a text and expect that text back, mostly
+ * unsigned. So anybody can have a text sent back. Therefore it has to be short and without any sign that a browser
+ * could read as something else, the request must say nothing of a charge or payment, and nothing starts.
  */
 
 export const challengeField: INodeProperties = {
@@ -29,13 +29,13 @@ export const challengeField: INodeProperties = {
 /** How a challenge is told from a postback. */
 export interface ChallengeRule {
 	field: Paths;
-	/** The words of the account: what has one of its fields is about money. Undefined without a credential. */
+	/** A request that has one of their fields is about money, and no challenge. Undefined without a credential. */
 	words: StatusWords | undefined;
 }
 
-/** Reads the option {@link challengeField}, undefined where it is empty. Throws an InputError. */
+/** Reads the option {@link challengeField}, undefined where it is empty. */
 export function readChallengeField(typedOptions: unknown): Paths | undefined {
-	// A request could choose what it gets back.
+	// Otherwise a request could choose what it gets back.
 	refuseExpression(typedOptions, challengeField);
 	const { challengeField: entered } = (typedOptions ?? {}) as { challengeField?: unknown };
 	const paths = readPaths(entered, challengeField);
@@ -47,7 +47,7 @@ const LEADS_SOMEWHERE = {
 	isMet: (value: unknown) => value !== undefined && value !== null,
 };
 
-/** Tells whether one of some paths leads somewhere, be it in one entry of a list, or of a list inside it. */
+/** True if there is a value at one of the paths, even in a single entry of a list. */
 const leadSomewhere = (paths: Paths, sources: Sources) =>
 	pathMeeting(paths, LEADS_SOMEWHERE, sources) !== undefined;
 
@@ -58,17 +58,17 @@ function challengeIn({ field, words }: ChallengeRule, sources: Sources): string 
 	return isScalar(found?.value) ? String(found.value) : undefined;
 }
 
-/** Letters, digits and signs that no browser, whatever it takes the text for, reads as anything else. */
+/** Letters, digits and signs that mean nothing else to a browser, whatever type it takes the text for. */
 const HARMLESS = /^[A-Za-z0-9\-_.=:+/]{1,500}$/;
 
 const isHarmless = (challenge: string): boolean => HARMLESS.test(challenge);
 
-/** As much of a body as is read of a request that proves nothing, in bytes. */
+/** Of a request without a proof no longer body is read, in bytes. */
 const MOST_UNPROVEN_BODY_BYTES = 8192;
-/** How long that may take, in milliseconds. */
+/** How long reading it may take, in milliseconds. */
 const UNPROVEN_BODY_TIME = 10_000;
 
-/** Whether a body may be read that its sender has not proven: its length is known before, and zipped ones grow. */
+/** True for a body whose length is known before it is read, and small. A zipped one could grow. */
 function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
 	if (headers['transfer-encoding'] !== undefined) return false;
 	if (headers['content-encoding'] !== undefined) return false;
@@ -76,8 +76,8 @@ function isSmall(headers: Readonly<Record<string, unknown>>): boolean {
 }
 
 /**
- * Whether all that a body says can be looked for. Not in a text, such as XML, be its type that of a form; nor in
- * a file. The paths of an account that has seen no list do not look into one.
+ * True for a body in which every field can be found: JSON, or a form without files. In XML none can, even if it was
+ * sent as a form; and an account that has never seen a list has no paths that look into one.
  */
 function showsAll({ body, rawBody, hasFiles }: Body): boolean {
 	if (hasFiles) return false;
@@ -87,8 +87,8 @@ function showsAll({ body, rawBody, hasFiles }: Body): boolean {
 }
 
 /**
- * The fields of a request that proves nothing. Undefined where its body is long, or may hide what it is about.
- * Rejects where the body cannot be read.
+ * Where the fields of a request without a proof are looked for. Undefined if its body is long, or may hide what it
+ * is about. Rejects where the body cannot be read.
  */
 async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | undefined> {
 	const headers = headersOf(context);
@@ -104,7 +104,7 @@ async function sourcesOfUnproven(context: IWebhookFunctions): Promise<Sources | 
 }
 
 /**
- * Responds to a request that proves nothing where it is a challenge; nothing starts.
+ * Responds to a request without a proof if it is a challenge; nothing starts.
  * @returns undefined where it is none: then it has no response yet
  */
 export async function respondIfChallenge(
@@ -115,15 +115,15 @@ export async function respondIfChallenge(
 		const sources = await sourcesOfUnproven(context);
 		return respondWith(context, sources && challengeIn(rule, sources));
 	} catch {
-		// What cannot be read is no challenge, and is refused like any other request without a proof.
+		// A body that cannot be read is no challenge. It is refused like any other request without a proof.
 		context.getResponseObject().setHeader('Connection', 'close');
 		return undefined;
 	}
 }
 
 /**
- * Responds to a request that was taken where it is a challenge; nothing starts. Some services sign theirs, and
- * without authentication nobody has to.
+ * Responds to a request that was taken if it is a challenge; nothing starts. Some services sign their challenges,
+ * and a trigger without authentication takes any request.
  * @returns undefined where it is none: then it has no response yet
  */
 export function respondIfIn(
@@ -134,7 +134,7 @@ export function respondIfIn(
 	// Without the words of an account there is nothing to look for.
 	if (rule.words !== undefined && !showsAll(postback)) return undefined;
 	if (postback.isSignedByService) return respondWith(context, challengeIn(rule, sources));
-	// The postback shows *** where a name says that it is a secret, such as X-Hook-Secret, and that is wanted back.
+	// Some want a header such as X-Hook-Secret back, in place of which the postback shows ***.
 	const { body } = postback;
 	const query = context.getQueryData() as Record<string, unknown>;
 	const asSent = unsignedSources({ body, query, headers: headersOf(context) });
@@ -158,8 +158,8 @@ function respondWith(
 }
 
 /**
- * Has the challenge of a request whose URL is proven be its response. It goes on as any postback, so nothing is
- * lost where it was one.
+ * Sends the challenge of a request with a proven URL back. The request still goes on as a postback, so nothing is
+ * lost if it was one.
  * @returns undefined where it is no challenge
  */
 export function challengeOfProven(

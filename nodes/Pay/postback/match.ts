@@ -25,7 +25,7 @@ import {
 import { aboutInJson, type Postback, toJson } from './postback';
 import type { Reference } from './proof';
 
-/** A verified postback, as its fields are read. */
+/** A verified postback, and where its fields are looked for. */
 export interface TakenPostback {
 	postback: Postback;
 	reference: Reference | null;
@@ -60,19 +60,19 @@ function sourcesOf(postback: Postback): Sources {
 	return new Sources(body, signed, { postback: signed });
 }
 
-/** Where fields are looked for of what the service did not sign. */
+/** Where the fields of a request that the service did not sign are looked for. */
 export function unsignedSources(shown: Pick<Postback, 'body' | 'query' | 'headers'>): Sources {
 	const { body, query } = shown;
 	return new Sources(body, query, shown, { postback: shown });
 }
 
 /**
- * Each entry is judged, and each that starts a workflow becomes an item with the whole body, which nodes behind
+ * Each entry is judged, and each that starts a workflow becomes an item with the whole body, which the nodes after
  * the trigger copy.
  */
 const MOST_ENTRIES = 1000;
 
-/** Whether the lists that are looked through have more entries together than are judged. */
+/** True if all lists that are looked through have more entries together than are judged. */
 export function hasTooManyEntries(
 	{ sources }: TakenPostback,
 	words: StatusWords | undefined,
@@ -187,11 +187,11 @@ function isToldApart(
 	return listsOf(words.idField).length === 0 || tellsApart(words.idField, entry, sources);
 }
 
-/** As many names, of so many characters, tell a person what a postback has instead of a field. */
+/** So many names, and characters of each, are enough to see what a postback has instead of a field. */
 const MOST_NAMES = 20;
 const MOST_NAME_CHARACTERS = 40;
 
-/** The names that a postback's body has, for a log: one line, without anything that its terminal obeys. */
+/** The names that a postback's body has, for a log: one line, without anything that a terminal obeys. */
 export function namesIn({ sources }: TakenPostback): string {
 	const names = sources.names(MOST_NAMES).map((name) => {
 		return name.slice(0, MOST_NAME_CHARACTERS).replace(/[^\p{L}\p{N} _.@:/[\]-]/gu, '?');
@@ -200,7 +200,7 @@ export function namesIn({ sources }: TakenPostback): string {
 }
 
 /**
- * Makes the item of a postback. Where an item waited for it, that one goes on: it has the postback as a field.
+ * Makes the item of a postback. If an item waited for it, that one goes on with the postback as a field.
  * @param input the item that waited, if one did
  */
 export function toPostbackItem(
@@ -218,8 +218,7 @@ export function toPostbackItem(
 }
 
 /**
- * Makes an item of one postback, or one for each of its claims. Those share its body; what is about an entry is
- * its own, its event too.
+ * Makes one item for each claim of a postback. They share its body, but each has its own claim, state and event.
  */
 export function toPostbackItems(claims: JudgedPostback[]): INodeExecutionData[] {
 	const [first] = claims;

@@ -18,9 +18,9 @@ export interface Postback extends Body {
 	method: string;
 	query: Record<string, unknown>;
 	headers: Record<string, unknown>;
-	/** Whether the service signed the body: then nothing else of the request says what happened. */
+	/** True if the service signed the body: then nothing else in the request says what happened. */
 	isSignedByService: boolean;
-	/** But these headers, which it signed too; in small letters. */
+	/** Except these headers, which it signed too; in small letters. */
 	signedHeaders: string[];
 }
 
@@ -70,7 +70,7 @@ export async function parsePostback(
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const hidden = [secret, resumeToken, ...secrets].filter((each) => each !== undefined);
 	const named = withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER);
-	// However short it is: a search for it could replace words.
+	// By its name: its secret may be so short that a search for it would replace words.
 	for (const name of provingHeaders) {
 		if (Object.hasOwn(named, name)) named[name] = '***';
 	}
@@ -94,7 +94,7 @@ export async function parsePostback(
 	};
 }
 
-/** What is known of a postback beside what stands in it. */
+/** What is known of a postback beyond its own content. */
 interface AboutPostback {
 	reference: Reference | null;
 	/** What it says of itself, where nothing proves what it is about. */

@@ -14,8 +14,8 @@ import { namesIn, type TakenPostback } from './match';
 
 /**
  * Refuses a postback: nothing starts or resumes. The log has neither its URL, nor a secret, nor its body.
- * @param reason what was thrown, if that is why. Its message is logged: ours and n8n's quote nothing of a
- * request, and the parsers of bodies keep their errors to themselves.
+ * @param reason the error that was thrown, if there was one. Its message is logged, because neither our errors nor
+ * n8n's quote anything of a request
  */
 export function refusePostback(
 	context: IWebhookFunctions,
@@ -39,8 +39,8 @@ function statusOfError(error: unknown): number {
 }
 
 /**
- * Runs the work of a `webhook()`. After an error that gets out, n8n starts the workflow or resumes the
- * execution with an empty item, whoever called (measured on 2.41 and 1.123). So it is refused instead.
+ * Runs the work of a `webhook()`. If an error escaped, n8n would start the workflow or resume the execution with an
+ * empty item, whoever called (measured on 2.41 and 1.123). So the request is refused instead.
  */
 export async function refuseOnError(
 	context: IWebhookFunctions,
@@ -50,7 +50,7 @@ export async function refuseOnError(
 		return await work();
 	} catch (error) {
 		try {
-			// Else a body that was left half read stands before the connection's next request.
+			// Otherwise the unread rest of a body would stand before the connection's next request.
 			context.getResponseObject().setHeader('Connection', 'close');
 			return refusePostback(
 				context,
@@ -64,13 +64,13 @@ export async function refuseOnError(
 	}
 }
 
-/** Says in the log that a genuine postback came with which the workflow does not go on. */
+/** Logs a genuine postback with which the workflow does not continue. */
 function logTaken(context: IWebhookFunctions, why: string, external_id: unknown): void {
 	const sentence = `Pay received a postback, but the workflow does not continue with it: ${why}`;
 	logWarning(context, sentence, { external_id });
 }
 
-/** Says so of one that lacks what was asked for, and what is there instead. */
+/** Logs a postback that does not meet the condition, and the fields that it has. */
 export function logNotAwaited(context: IWebhookFunctions, why: string, taken: TakenPostback): void {
 	logTaken(context, `${why}. The postback has: ${namesIn(taken)}`, taken.reference?.external_id);
 }
@@ -79,7 +79,7 @@ export function logNotAwaited(context: IWebhookFunctions, why: string, taken: Ta
 export const REPEATED = 'it repeats a postback from the last ten minutes';
 
 /**
- * Says so of a repeat.
+ * Logs a repeat.
  * @param postback as the workflow would get it
  */
 export function logRepeat(context: IWebhookFunctions, { reference, claimed }: IDataObject): void {
@@ -87,7 +87,7 @@ export function logRepeat(context: IWebhookFunctions, { reference, claimed }: ID
 	logTaken(context, REPEATED, external_id);
 }
 
-/* What the sender of a postback gets, as a person chose it in a trigger or a wait. */
+/* The response to a postback, as a person set it in a trigger or a wait. */
 
 export const responseBodyField: INodeProperties = {
 	displayName: 'Response Body',
@@ -110,10 +110,10 @@ export const responseCodeField: INodeProperties = {
 	description: 'HTTP status of the response to postbacks',
 };
 
-/** The status as the description of a webhook has it. */
+/** The response code, for the description of a webhook. */
 export const RESPONSE_CODE = '={{ Number($parameter["options"]["responseCode"]) || 200 }}';
 
-/** Refuses an expression in an option that is read for each request. Throws an InputError. */
+/** Refuses an expression in an option that is read for each request. */
 export function refuseExpression(typedOptions: unknown, field: INodeProperties): void {
 	const typed = isJsonObject(typedOptions) ? typedOptions[field.name] : undefined;
 	if (!isExpression(typed)) return;
@@ -125,7 +125,7 @@ export function refuseExpression(typedOptions: unknown, field: INodeProperties):
 }
 
 /**
- * Refuses a response that could not be given, or that asks for repeats. Throws an InputError.
+ * Refuses a response that could not be sent, or after which the service would repeat each postback.
  * @param typedOptions the options as they were typed
  * @param options the same as n8n has resolved them
  */
@@ -141,7 +141,6 @@ export function refuseWrongResponse(typedOptions: unknown, options: unknown = ty
 	);
 }
 
-/** What a wait responds. */
 export const responseOfWaitField: INodeProperties = {
 	displayName: 'Options',
 	name: 'options',
@@ -158,7 +157,7 @@ export function refuseWrongResponseOfWait(typed: Readonly<Record<string, unknown
 	refuseWrongResponse(typed.options);
 }
 
-/** Has n8n send a text of `webhook()` with another type than its own, which is text/html. */
+/** Has n8n send the text that `webhook()` gives with this type. By itself it would send text/html. */
 export function sendAs(context: IWebhookFunctions, contentType: string, text: string): string {
 	const response = context.getResponseObject();
 	response.setHeader('Content-Type', contentType);
@@ -169,7 +168,7 @@ export function sendAs(context: IWebhookFunctions, contentType: string, text: st
 /**
  * The text to respond to a postback with: what a person chose, byte for byte. Only an object or a list counts as
  * JSON: "OK" and 1 are texts that services ask for.
- * @param orElse where nothing was chosen
+ * @param orElse the text where nothing was chosen
  */
 export function responseText(context: IWebhookFunctions, orElse = ''): string {
 	const options = context.getNode().parameters.options ?? {};

@@ -11,7 +11,7 @@ import { refusePostback } from './respond';
 
 /** What is asked of a postback. */
 interface PostbackTerms {
-	/** Whether its URL must prove what it is about. */
+	/** True where its URL must prove which charge or payment it is about. */
 	needsProof: boolean;
 	/** How long its body may take, in milliseconds. */
 	bodyTime: number;
@@ -23,15 +23,15 @@ interface PostbackTerms {
 	statusWords: StatusWords | undefined;
 	/** What it must hold for the workflow to go on; undefined where any will do. */
 	match: PostbackMatch | undefined;
-	/** What a request whose URL proves nothing may be instead; undefined where that is nothing. */
+	/** How to recognize a challenge, which a request without a proof may be; undefined where none is answered. */
 	challenge?: ChallengeRule;
 	/** n8n's own token, which the query of a resume URL holds. */
 	resumeToken?: string;
 }
 
 /**
- * The one way in for a postback: proof, sender, body. Nothing of an unproven request is read but what makes it a
- * challenge, and nothing is read as a postback before its sender is known. Rejects where the body cannot be read.
+ * Takes a postback: checks its proof, then its sender, and only then reads its body. Of a request without a proof
+ * nothing is read but what makes it a challenge. Rejects where the body cannot be read.
  * @param reference what its URL proves
  * @returns the genuine postback, or n8n's value for a request that has its response
  */
@@ -41,7 +41,7 @@ export async function take(
 	terms: PostbackTerms,
 ): Promise<TakenPostback | { noWebhookResponse: true }> {
 	const { sender, statusWords, match, resumeToken } = terms;
-	// Whose URL is proven says which charge it is about, so it is no challenge.
+	// A proven URL says which charge the request is about, so it is no challenge.
 	const challenge = reference === null ? terms.challenge : undefined;
 	const genuine = await readGenuine(context, reference, terms);
 	if ('fault' in genuine) {
@@ -54,11 +54,11 @@ export async function take(
 	if (hasTooManyEntries(taken, statusWords, match)) {
 		return refusePostback(context, 413, 'The list has too many entries');
 	}
-	// Its sender is known, or nobody asks for one.
+	// By now the sender is verified, or nobody asked for that.
 	return (challenge && respondIfIn(context, challenge, taken)) ?? taken;
 }
 
-/** Reads the body of a request that proves what is asked of it; in words, why it does not. */
+/** Reads the body of a genuine request; of any other one it gives, in words, why it is not genuine. */
 async function readGenuine(
 	context: IWebhookFunctions,
 	reference: Reference | null,
