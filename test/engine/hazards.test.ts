@@ -45,7 +45,8 @@ describe('options hold for the whole run', () => {
 
 	test('an item whose options differ stops the run before anything is sent', async () => {
 		const run = await pay(items, {}, options);
-		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 1, data: { field: 'options' } });
+		expect(errorOf(run)?.context).toMatchObject({ data: { field: 'options' } });
+		expect(errorOf(run)?.description).toContain('"b" (line 2 of the list)');
 		expect(arrived()).toStrictEqual([]);
 	});
 
@@ -203,7 +204,6 @@ describe('a re-run', () => {
 	])('to $what is a duplicate, not an acceptance', async ({ first, second }) => {
 		const run = await twice(first, second);
 		expect(errorOf(run)?.context).toMatchObject({
-			itemIndex: 0,
 			data: { outcome: 'duplicate', external_id: 'a' },
 		});
 		expect(arrived()).toStrictEqual(['a', 'b']);

@@ -384,7 +384,7 @@ describe('the fault matrix', () => {
 			return;
 		}
 		if (onError === 'stopWorkflow') {
-			expect(errorOf(run)?.context).toMatchObject({ itemIndex: 0, data: facts });
+			expect(errorOf(run)?.context).toMatchObject({ data: facts });
 			expect(errorOf(run)?.name).toBe('NodeApiError');
 		} else {
 			const error = { message: expect.any(String), description: expect.any(String) };

@@ -32,7 +32,7 @@ const answered = (run: IRun) =>
 describe('validation of all items comes first', () => {
 	test('one bad item stops the run before anything is sent', async () => {
 		const run = await pay([...itemsFor(...ids(3)), { id: 'bad', amount: '10,50' }]);
-		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3 });
+		expect(errorOf(run)?.description).toContain('"bad" (line 4 of the list)');
 		expect(arrived()).toStrictEqual([]);
 	});
 
@@ -113,7 +113,9 @@ describe('batches', () => {
 		faultOnce(422, list[3]!);
 		const run = await pay(itemsFor(...list), {}, batches(3));
 		expect(arrived().sort()).toStrictEqual(list.slice(0, 6).sort());
-		expect(errorOf(run)?.context).toMatchObject({ itemIndex: 3, data: { outcome: 'rejected' } });
+		expect(errorOf(run)?.context).toMatchObject({
+			data: { external_id: list[3], outcome: 'rejected' },
+		});
 	});
 
 	test('what an earlier execution paid, and this one did not come to, is not told as not sent', async () => {

@@ -113,9 +113,15 @@ describe('the error that stops the node', () => {
 		expect(error.stack).toBe(`NodeApiError: ${error.message}`);
 		expect([error.messages, error.httpCode]).toStrictEqual([[], null]);
 		expect(error.context).toMatchObject({
-			itemIndex: 0,
 			data: { external_id: 'a', kind: 'payment', outcome: 'unknown' },
 		});
+	});
+
+	test('of several items names its own once: n8n adds "[item 1]" where it is given a place', async () => {
+		for (const error of [await stop({ a: ok, b: lost }), await stop({ c: ok, d: status(422) })]) {
+			expect(error.context?.itemIndex).toBeUndefined();
+			expect(error.description).toMatch(/^(?!.*line 2.*line 2).*line 2 of the list/s);
+		}
 	});
 
 	test('holds every External ID under its outcome', async () => {
@@ -168,7 +174,7 @@ describe('the error that stops the node', () => {
 		expect(error.stack).toBe(`NodeOperationError: ${error.message}`);
 		// A value that holds a network code does not bring up n8n's advice to retry.
 		expect(error.messages).toStrictEqual([]);
-		expect(error.context).toMatchObject({ itemIndex: 0, data: { field: 'external_id' } });
+		expect(error.context).toMatchObject({ data: { field: 'external_id' } });
 	});
 });
 

@@ -82,6 +82,36 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		expect(execution?.status).toBe('error');
 	});
 
+	// n8n 1 does not look at errors there.
+	(majorOf(version) === 1 ? test.skip : test)(
+		'because it failed, "Execute step" in the next node runs it again, and creates the QR code',
+		async () => {
+			const qrCode = { resource: 'qrCode', amount: 1, external_id: '={{ $json.id }}' };
+			const nodes = [
+				manualTrigger(),
+				set('Row', '={{ { "row": 1 } }}'),
+				set('Round', `={{ { "id": "${randomUUID()}" } }}`),
+				pay('Pay', qrCode),
+				set('Next', '={{ { "next": true } }}'),
+			];
+			const id = await n8n.importWorkflow({ ...chain('Next', nodes), ...NO_PINS }, { payApi });
+			const refused = await runPart(id, {
+				destinationNode: previousNodesOf('Pay'),
+				runData: await runFirstNodes(id),
+				dirtyNodeNames: [],
+			});
+			expect(sent()).toBe(0);
+			const step = await runPart(id, {
+				destinationNode: stepOf('Next'),
+				runData: refused?.data.resultData.runData,
+				dirtyNodeNames: [],
+			});
+			expect(step?.data.resultData.error?.message).toBeUndefined();
+			expect(Object.keys(step?.data.resultData.runData ?? {})).toContain('Next');
+			expect(sent()).toBe(1);
+		},
+	);
+
 	test('on a fresh canvas n8n does not run the node', async () => {
 		const id = await saveChain();
 		await runPart(id, { destinationNode: previousNodesOf('Pay') });

@@ -225,7 +225,7 @@ describe('where nothing can be done for any item', () => {
 		const stop = (thrown: unknown) => () => failAll(context(false), thrown);
 		expect(stop(error)).toThrow(NodeOperationError);
 		expect(stop(error)).toThrow(expect.objectContaining({ description: 'Do this.' }));
-		const facts = { itemIndex: 0, data: { field: 'x' } };
+		const facts = { data: { field: 'x' } };
 		expect(stop(error)).toThrow(expect.objectContaining({ context: facts }));
 		expect(stop(new Error('of n8n'))).toThrow(/^of n8n$/);
 	});

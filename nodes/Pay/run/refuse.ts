@@ -49,6 +49,9 @@ export function judgeRun(
  * too (measured on 2.41.1 and 1.123.81), and an agent with its tools. n8n runs a tool through a node of its
  * own, and keeps what was asked for beside it. Before 1.123 n8n kept a name alone, and so said nothing of the
  * button.
+ *
+ * The refusal stops the node, for a QR code too. A node that ended without items would count as one that has run:
+ * "Execute step" in the next node would find nothing to do. n8n 2 runs a node again whose last run failed.
  */
 function nodeWithoutItself(context: IExecuteFunctions): string | undefined {
 	const { destinationNode, originalDestinationNode } = runExecutionDataOf(context)?.startData ?? {};

@@ -248,22 +248,22 @@ function inOurWords(
 }
 
 /** n8n's error for a request that failed. */
-function errorOfRequest(
-	node: INode,
-	itemIndex: number,
-	{ message, statusCode }: FailedResult,
-): NodeApiError {
+function errorOfRequest(node: INode, { message, statusCode }: FailedResult): NodeApiError {
 	// Without a code n8n looks for one in the message, and an external_id may hold one.
 	const httpCode = statusCode === undefined ? 'none' : String(statusCode);
-	const error = new NodeApiError(node, {} as JsonObject, { itemIndex, message, httpCode });
+	const error = new NodeApiError(node, {} as JsonObject, { message, httpCode });
 	if (statusCode === undefined) error.httpCode = null;
 	return error;
 }
 
-/** The error that stops the node for one failure; its context holds all external_ids of the run. */
+/**
+ * The error that stops the node for one failure; its context holds all external_ids of the run. The description
+ * says which item it is about. With n8n's `itemIndex`, the editor would add "[item 1]" to "line 2 of the list",
+ * and people look for two items.
+ */
 function stoppingError(
 	node: INode,
-	{ index: itemIndex, result }: { index: number; result: FailedResult },
+	{ index, result }: Failure,
 	summary: Summary,
 ): NodeApiError | NodeOperationError {
 	const { message } = result;
@@ -271,13 +271,13 @@ function stoppingError(
 	const description = joinSentences(
 		result.description,
 		isDuplicate ? AFTER_DUPLICATE : undefined,
-		othersInWords(summary, itemIndex),
+		othersInWords(summary, index),
 		doubtsInWords(summary),
 	);
 	const error =
 		result.isFrom === 'thisPackage'
-			? new NodeOperationError(node, message, { itemIndex })
-			: errorOfRequest(node, itemIndex, result);
+			? new NodeOperationError(node, message)
+			: errorOfRequest(node, result);
 	inOurWords(error, { message, description, data: failureFactsOf(result) });
 	error.context.externalIds = idsByOutcome(summary);
 	return error;
@@ -296,7 +296,7 @@ export function failAll(context: IExecuteFunctions, error: unknown): INodeExecut
 		const items = context.getInputData();
 		return [items.map((_, item) => ({ json: { error: failure }, pairedItem: { item } }))];
 	}
-	const stopping = new NodeOperationError(context.getNode(), message, { itemIndex: 0 });
+	const stopping = new NodeOperationError(context.getNode(), message);
 	inOurWords(stopping, { message, description, data });
 	throw stopping;
 }
