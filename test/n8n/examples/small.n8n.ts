@@ -2,15 +2,23 @@ import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { prepareZXingModule, readBarcodes } from 'zxing-wasm/reader';
 import { example } from '../../../dev/demo';
 import { itemsOf, until, type N8n } from '../../../dev/n8n';
 import type { Sandbox } from '../../../sandbox/service';
 import { ended, waits } from '../chargeAndWait';
 import { launch } from '../editorPage';
-import { newIds, nodeOf, VERSIONS, withN8n, type Credential } from '../nodes';
-import { PERSON } from '../person';
+import {
+	credentialFor,
+	newIds,
+	nodeOf,
+	startN8n,
+	VERSIONS,
+	withN8n,
+	type Credential,
+} from '../nodes';
+import { PASSWORD, PERSON } from '../person';
 import { columnsOf, makeTable } from './table';
 
 /** The words of the sandbox, and of the practice service. */
@@ -192,50 +200,77 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 
 	describe('payouts', () => {
 		let browser: Browser;
-		let page: Page;
 		let url: string;
+		let upload: Visitor['upload'];
+		let say: Visitor['say'];
 		const folder = mkdtempSync(join(tmpdir(), 'payouts-'));
 		beforeAll(async () => {
-			const workflow = example('payouts');
-			const httpBasicAuth = await n8n.createCredential(PERSON, 'httpBasicAuth', 'Person');
-			const form = nodeOf(workflow, 'Payouts');
-			form.credentials = { httpBasicAuth };
-			form.webhookId = randomUUID();
-			await n8n.activate(await n8n.importWorkflow(workflow, { payApi }));
-			url = `${n8n.url}/form/${form.webhookId as string}`;
+			url = (await publishPayouts(n8n, payApi)).address;
 			browser = await launch();
-			const httpCredentials = { username: PERSON.user, password: PERSON.password };
-			page = await (await browser.newContext({ httpCredentials })).newPage();
-			page.setDefaultTimeout(60_000);
+			({ upload, say } = await visit());
 		});
 		afterAll(async () => await browser?.close());
 		const arrived = () =>
 			sandbox.bodies('payment').map(({ external_id, amount }) => [external_id, amount]);
 
-		/** Uploads a list; gives what the next page says. */
-		async function upload(text: string, amounts = '10.50', separator = 'comma'): Promise<string> {
-			const file = join(folder, 'list.csv');
-			writeFileSync(file, text);
-			await page.goto(url);
-			await page.locator('input[type=file]').setInputFiles(file);
-			await page.getByLabel('Amounts are written as').selectOption(amounts);
-			await page.getByLabel('Columns are separated by').selectOption(separator);
-			await page.getByRole('button', { name: 'Check it' }).click();
-			await page
-				.getByText(/Nothing was sent|in all/)
-				.first()
-				.waitFor();
-			return await page.locator('body').innerText();
+		/** Publishes the form, as a person does after the import. */
+		async function publishPayouts(at: N8n, account: Credential) {
+			const workflow = example('payouts');
+			const form = nodeOf(workflow, 'Payouts');
+			form.credentials = {
+				httpBasicAuth: await at.createCredential(PERSON, 'httpBasicAuth', 'Person'),
+			};
+			form.webhookId = randomUUID();
+			const id = await at.importWorkflow(workflow, { payApi: account });
+			await at.activate(id);
+			return { id, address: `${at.url}/form/${form.webhookId as string}` };
 		}
-		/** Says yes; gives the last page and its file. */
-		async function say(answer: string) {
-			await page.getByLabel('Pay them?').selectOption(answer);
-			const download = page.waitForEvent('download');
-			await page.getByRole('button', { name: 'Continue' }).click();
-			const file = join(folder, 'result.csv');
-			await (await download).saveAs(file);
-			return { text: await page.locator('body').innerText(), csv: readFileSync(file, 'utf8') };
+
+		type Visitor = Awaited<ReturnType<typeof visit>>;
+		/** A person with a browser window of their own. */
+		async function visit(address = () => url) {
+			const httpCredentials = { username: PERSON.user, password: PERSON.password };
+			const page = await (await browser.newContext({ httpCredentials })).newPage();
+			page.setDefaultTimeout(60_000);
+			return {
+				page,
+				/** Uploads a list; gives what the next page says. */
+				async upload(text: string, amounts = '10.50', separator = 'comma'): Promise<string> {
+					const file = join(folder, `${randomUUID()}.csv`);
+					writeFileSync(file, text);
+					await page.goto(address());
+					await page.locator('input[type=file]').setInputFiles(file);
+					await page.getByLabel('Amounts are written as').selectOption(amounts);
+					await page.getByLabel('Columns are separated by').selectOption(separator);
+					await page.getByRole('button', { name: 'Check it' }).click();
+					await page
+						.getByText(/Nothing was sent|in all/)
+						.first()
+						.waitFor();
+					return await page.locator('body').innerText();
+				},
+				/** Says yes; gives the last page and its file. */
+				async say(answer: string) {
+					await page.getByLabel('Pay them?').selectOption(answer);
+					const download = page.waitForEvent('download');
+					await page.getByRole('button', { name: 'Continue' }).click();
+					const file = join(folder, `${randomUUID()}.csv`);
+					await (await download).saveAs(file);
+					return {
+						text: await page.locator('body').innerText(),
+						csv: readFileSync(file, 'utf8'),
+					};
+				},
+			};
 		}
+		const listOf = (lines: object[]) =>
+			['external_id,key,amount', ...lines.map((line) => Object.values(line).join(','))].join('\n');
+		/** What a file says of each line: its identifier, key, amount and what became of it. */
+		const becameOf = (csv: string) =>
+			csv
+				.split(/\r?\n/)
+				.filter((line) => /^[0-9a-f-]{36},/.test(line))
+				.map((line) => line.split(',').slice(0, 4));
 
 		test('a password is asked for', async () => {
 			expect((await fetch(url)).status).toBe(401);
@@ -282,6 +317,114 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			expect(text).toContain('Nothing was sent');
 			expect(text).toContain(says);
 			expect(arrived()).toStrictEqual([]);
+		});
+
+		describe('two people at once', () => {
+			let other: Visitor;
+			beforeAll(async () => {
+				other = await visit();
+			});
+			// Long enough that neither list has ended when the other begins.
+			const slowly = () => ({ kind: 'delay', ms: 400 }) as const;
+			const line = (key: string, amount: string) => (external_id: string) => ({
+				external_id,
+				key,
+				amount,
+			});
+
+			test('each is asked about their own list, gets that paid, and reads of nobody else', async () => {
+				const hers = newIds(6).map(line('ana@x', '1.50'));
+				const his = newIds(5).map(line('ben@x', '20'));
+				const asked = await Promise.all([upload(listOf(hers)), other.upload(listOf(his))]);
+				expect(asked[0]).toContain('6 payments, 9.00 in all');
+				expect(asked[0]).toContain(`First: 1.50 to ana@x (${hers[0]!.external_id})`);
+				expect(asked[1]).toContain('5 payments, 100.00 in all');
+				expect(asked[1]).toContain(`First: 20 to ben@x (${his[0]!.external_id})`);
+				expect(arrived()).toStrictEqual([]);
+				sandbox.faultFor = slowly;
+				const [mine, theirs] = await Promise.all([say('Yes, pay'), other.say('Yes, pay')]);
+				const keys = sandbox.bodies('payment').map((body) => JSON.stringify(body.creditParty));
+				// They were beside each other.
+				expect(keys.findIndex((key) => key !== keys[0])).toBeLessThan(keys.lastIndexOf(keys[0]!));
+				const paid = (lines: typeof hers) =>
+					lines.map(({ external_id, amount }) => [external_id, Number(amount)]);
+				expect(arrived().sort()).toStrictEqual([...paid(hers), ...paid(his)].sort());
+				expect(mine.text).toContain('6 of 6 sent');
+				expect(theirs.text).toContain('5 of 5 sent');
+				const sent = (lines: typeof hers) => lines.map((each) => [...Object.values(each), 'sent']);
+				expect(becameOf(mine.csv)).toStrictEqual(sent(hers));
+				expect(becameOf(theirs.csv)).toStrictEqual(sent(his));
+			});
+
+			test('the same file: each line is paid once, is "sent" for one of them, and for the other to be asked about', async () => {
+				const lines = newIds(6).map(line('cho@x', '3'));
+				await Promise.all([upload(listOf(lines)), other.upload(listOf(lines))]);
+				sandbox.faultFor = slowly;
+				const ends = await Promise.all([say('Yes, pay'), other.say('Yes, pay')]);
+				expect(
+					arrived()
+						.map(([id]) => id)
+						.sort(),
+				).toStrictEqual(lines.map(({ external_id }) => external_id).sort());
+				const [mine, theirs] = ends.map(({ csv }) => becameOf(csv).map((row) => row[3] ?? ''));
+				const both = lines.map((_, index) => [mine![index], theirs![index]].sort());
+				expect(both).toStrictEqual(
+					lines.map(() => ['perhaps sent before: ask your service', 'sent']),
+				);
+				for (const { text, csv } of ends) {
+					const sent = becameOf(csv).filter((row) => row[3] === 'sent').length;
+					expect(text).toContain(`${sent} of 6 sent`);
+				}
+			});
+		});
+
+		test('killed in the middle of a list, and the same file again: nothing is paid twice, and page and file name what to ask about', async () => {
+			const own = await startN8n(version);
+			try {
+				const account = await credentialFor(sandbox, own);
+				const { id, address } = await publishPayouts(own, account);
+				const lines = newIds(6).map((external_id) => ({ external_id, key: 'dan@x', amount: '4' }));
+				const arrivals = () =>
+					lines.map(
+						({ external_id }) =>
+							arrived().filter(([id]) => String(id).startsWith(external_id)).length,
+					);
+				const person = await visit(() => address);
+				await person.upload(listOf(lines));
+				// The third is never answered.
+				sandbox.faultFor = ({ body }) =>
+					body.includes(lines[2]!.external_id) ? { kind: 'delay', ms: 600_000 } : undefined;
+				await person.page.getByLabel('Pay them?').selectOption('Yes, pay');
+				const asking = person.page.url();
+				await person.page.getByRole('button', { name: 'Continue' }).click();
+				await until('the third payment', async () => arrived().length >= 3);
+				await own.kill();
+				const before = arrivals();
+				expect(before.filter((count) => count === 1).length).toBeGreaterThanOrEqual(3);
+				sandbox.faultFor = undefined;
+				await own.launch();
+				await own.answering(id);
+
+				// A page that was left open, sent once more.
+				const form = new FormData();
+				form.append('field-0', 'Yes, pay');
+				await fetch(asking, { method: 'POST', headers: PASSWORD, body: form });
+				await person.upload(listOf(lines));
+				const { text, csv } = await person.say('Yes, pay');
+				expect(arrivals()).toStrictEqual(lines.map(() => 1));
+				const became = becameOf(csv);
+				const ASK = 'perhaps sent before: ask your service';
+				expect(became.map((row) => row[3])).toStrictEqual(
+					before.map((count) => (count === 1 ? ASK : 'sent')),
+				);
+				const sent = before.filter((count) => count === 0).length;
+				expect(text).toContain(`${sent} of 6 sent`);
+				for (const [index, { external_id }] of lines.entries()) {
+					if (before[index] === 1) expect(text).toContain(`${external_id}, 4 to dan@x: ${ASK}`);
+				}
+			} finally {
+				await own.stop();
+			}
 		});
 	});
 });
