@@ -127,11 +127,7 @@ const FILE = [
 
 /** Of a trigger whose addresses a Pay node signs. */
 const SIGNED_URL: Case[] = [
-	{
-		title: 'no proof',
-		setting: signedTrigger,
-		requests: [json(PAID, { url: ADDRESS })],
-	},
+	{ title: 'no proof', setting: signedTrigger, requests: [json(PAID, { url: ADDRESS })] },
 	{
 		title: 'a proof that another secret made',
 		setting: signedTrigger,
@@ -164,11 +160,7 @@ const SIGNED_URL: Case[] = [
 		setting: signedTrigger,
 		requests: [{ url: ADDRESS, breaks: { message: 'request aborted', statusCode: 400 } }],
 	},
-	{
-		title: 'a proof, and "paid"',
-		setting: signedTrigger,
-		requests: [json(PAID, { url: PROVEN })],
-	},
+	{ title: 'a proof, and "paid"', setting: signedTrigger, requests: [json(PAID, { url: PROVEN })] },
 	{
 		title: 'a proof behind which the service wrote something of its own',
 		setting: signedTrigger,
@@ -215,27 +207,15 @@ const SIGNED_URL: Case[] = [
 		title: 'XML',
 		setting: signedTrigger,
 		requests: [
-			{
-				url: PROVEN,
-				headers: { 'content-type': 'text/xml' },
-				body: '<status>paid</status>',
-			},
+			{ url: PROVEN, headers: { 'content-type': 'text/xml' }, body: '<status>paid</status>' },
 		],
 	},
-	{
-		title: 'no body',
-		setting: signedTrigger,
-		requests: [{ url: PROVEN }],
-	},
+	{ title: 'no body', setting: signedTrigger, requests: [{ url: PROVEN }] },
 	{
 		title: 'JSON that is cut off',
 		setting: signedTrigger,
 		requests: [
-			{
-				url: PROVEN,
-				headers: { 'content-type': 'application/json' },
-				body: '{"status":"paid"',
-			},
+			{ url: PROVEN, headers: { 'content-type': 'application/json' }, body: '{"status":"paid"' },
 		],
 	},
 	{
@@ -360,11 +340,7 @@ const two = { pix: [entry('order-1', 'paid'), entry('order-2', 'pending')] };
 
 /** Of a trigger that knows its sender. */
 const SENDER: Case[] = [
-	{
-		title: 'no secret header',
-		setting: trigger('sender', BY_HEADER),
-		requests: [json(PAID)],
-	},
+	{ title: 'no secret header', setting: trigger('sender', BY_HEADER), requests: [json(PAID)] },
 	{
 		title: 'another secret header',
 		setting: trigger('sender', BY_HEADER),
@@ -415,11 +391,7 @@ const SENDER: Case[] = [
 			),
 		],
 	},
-	{
-		title: 'no signature',
-		setting: trigger('sender', BY_SIGNATURE),
-		requests: [json(PAID)],
-	},
+	{ title: 'no signature', setting: trigger('sender', BY_SIGNATURE), requests: [json(PAID)] },
 	{
 		title: 'a signature of another body',
 		setting: trigger('sender', BY_SIGNATURE),
@@ -547,11 +519,7 @@ async function casesOfWaits(): Promise<Case[]> {
 	});
 	const pending = json({ ...PAID, status: 'pending' }, { url });
 	return [
-		{
-			title: 'no proof',
-			setting: waiting(paid),
-			requests: [json(PAID, { url: ADDRESS })],
-		},
+		{ title: 'no proof', setting: waiting(paid), requests: [json(PAID, { url: ADDRESS })] },
 		{
 			title: "no proof but n8n's own token",
 			setting: waiting(paid),
@@ -583,11 +551,7 @@ async function casesOfWaits(): Promise<Case[]> {
 			setting: { ...waiting(paid), statusOfN8n: 500 },
 			requests: [json(PAID, { url }), json(PAID, { url })],
 		},
-		{
-			title: 'a word of no state, at When Paid',
-			setting: waiting(paid),
-			requests: [pending],
-		},
+		{ title: 'a word of no state, at When Paid', setting: waiting(paid), requests: [pending] },
 		{
 			title: 'another amount than was asked for, at When Paid',
 			setting: waiting(paid),

@@ -196,11 +196,7 @@ const FRAMING: Row[] = [
 		},
 		timeout: 10_000,
 	},
-	{
-		name: 'HTTP/0.9',
-		expected: { outcome: 'unknown' },
-		server: { response: '{"id":1}' },
-	},
+	{ name: 'HTTP/0.9', expected: { outcome: 'unknown' }, server: { response: '{"id":1}' } },
 	{
 		name: 'HTTP/2 frames',
 		expected: { outcome: 'unknown' },
