@@ -6,7 +6,7 @@ import { format, getFileInfo, resolveConfig } from 'prettier';
 import { stringify } from 'yaml';
 import { sendingOperations } from '../nodes/Pay/operations';
 import type { PlayedOperation } from '../sandbox/play';
-import { pathOf, valuesAt } from '../nodes/Pay/service/contract';
+import { requestPath, valuesAt } from '../nodes/Pay/service/contract';
 import { sentences } from '../test/run/sentences';
 import { EXAMPLES } from '../test/fullForms';
 import { exampleNames, sourcesOf, withSources } from './examples';
@@ -74,7 +74,7 @@ function openApi(): string {
 	const paths: Record<string, object> = {};
 	for (const operation of sendingOperations) {
 		const { requestOperation, option } = operation;
-		paths[pathOf(requestOperation, 'pay')] = {
+		paths[requestPath(requestOperation, 'pay')] = {
 			post: {
 				operationId: requestOperation.kind,
 				tags: [requestOperation.words.noun],
@@ -264,7 +264,7 @@ function practiceWorkflow(): string {
 		.map(({ parameters }) => (parameters as { path?: string }).path)
 		.filter((path) => path?.startsWith('v2/'));
 	for (const operation of sendingOperations) {
-		const path = pathOf(operation.requestOperation, 'pay').slice(1);
+		const path = requestPath(operation.requestOperation, 'pay').slice(1);
 		if (paths.includes(path)) continue;
 		// Left of the first two and between them, where its wire crosses none.
 		const node = requestNode(operation, path, [-220 * (paths.length - 1), 100]);

@@ -1,6 +1,6 @@
 import { example } from '../dev/demo';
 import { Sandbox } from './service';
-import { pathOf } from '../nodes/Pay/service/contract';
+import { requestPath } from '../nodes/Pay/service/contract';
 import { FULL_FORMS, READ_REQUEST, REGISTERED, type Kind } from '../test/serviceOperations';
 import { send } from './caller';
 
@@ -32,7 +32,7 @@ function fullBody(kind: Kind): object {
 describe.each(REGISTERED.map(({ operation }) => [operation.kind as Kind, operation] as const))(
 	'%s',
 	(kind, operation) => {
-		const path = pathOf(operation, 'pay');
+		const path = requestPath(operation, 'pay');
 
 		test('the sandbox carries it out, or says in JSON why not', async () => {
 			const { headers } = await send(sandbox, path, fullBody(kind));

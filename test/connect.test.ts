@@ -124,8 +124,8 @@ describe('the pages say of the states what the code makes of them', () => {
 
 	test.each([...STATES])('$state', ({ state, isFinal }) => {
 		expect(rowOf('docs/after-paid.md', `\`${state}\``)).not.toBe('');
-		expect(rowOf('docs/know-when-paid.md', '`state`')).toContain(`\`${state}\``);
-		const condition = rowOf('docs/know-when-paid.md', '_When Paid or Failed_');
+		expect(rowOf('docs/waits-and-triggers.md', '`state`')).toContain(`\`${state}\``);
+		const condition = rowOf('docs/waits-and-triggers.md', '_When Paid or Failed_');
 		expect(condition.includes(`\`${state}\``)).toBe(isFinal);
 	});
 });

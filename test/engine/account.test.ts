@@ -614,6 +614,66 @@ describe('tokens by client credentials', () => {
 		},
 	);
 
+	describe.each([
+		{
+			token: 'that was pasted',
+			open: () => ({ service: sandbox, credential: { accessToken: randomUUID() } }),
+		},
+		{ token: 'that was fetched for it', open: shop },
+		{ token: 'that an earlier payment fetched', open: openShop },
+	])('with a token $token', ({ open }) => {
+		const again = { amount: 1, external_id: '={{ $json.id ?? $json.error.external_id }}' };
+		const toErrors = { onError: 'continueErrorOutput' } as const;
+		const ways: Array<
+			RunOptions['workflow'] & { way: string; last: { node: string; run: number } }
+		> = [
+			{
+				way: 'a loop back to its node',
+				nodes: [
+					payNode('Pay', again, toErrors),
+					sourceNode('Once', '={{ $runIndex === 0 ? [{ id: "a" }] : [] }}'),
+				],
+				connections: { Pay: to([], ['Once']), Once: to(['Pay']) },
+				last: { node: 'Pay', run: 1 },
+			},
+			{
+				way: 'a second node behind it',
+				nodes: [payNode('Pay', again, toErrors), payNode('Second', again, toErrors)],
+				connections: { Pay: to([], ['Second']) },
+				last: { node: 'Second', run: 0 },
+			},
+			{
+				way: 'a second node that pays another amount',
+				nodes: [
+					payNode('Pay', again, toErrors),
+					payNode('Second', { ...again, amount: 2 }, toErrors),
+				],
+				connections: { Pay: to([], ['Second']) },
+				last: { node: 'Second', run: 0 },
+			},
+		];
+		test.each([401, 403].flatMap((status) => ways.map((way) => ({ status, ...way }))))(
+			'$way sends a payment with a $status no second time; a new run does',
+			async ({ status, nodes, connections, last }) => {
+				const { service, credential } = await open();
+				let requests = 0;
+				service.faultFor = () => (++requests === 1 ? { kind: 'status', status } : undefined);
+				const workflow = {
+					nodes: [sourceNode('Source', [{ id: 'a' }]), ...nodes],
+					connections: { Source: to(['Pay']), ...connections },
+				};
+				const run = await pay([], { credential, workflow });
+				expect(service.received).toHaveLength(1);
+				const [refused] = outputOf(run, last.node, last.run, 1);
+				expect(refused?.json.error).toMatchObject({ external_id: 'a', outcome: 'duplicate' });
+				expect(isRecorded('a')).toBe(false);
+				const anew = { accessToken: randomUUID() };
+				await pay(itemsFor('a'), { credential: { ...credential, ...anew } });
+				expect(service.received).toHaveLength(2);
+			},
+		);
+	});
+
 	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
 		const { service, credential } = await openShop();
 		service.faultFor = refuse;

@@ -222,7 +222,8 @@ export function payNode(
 	});
 }
 
-export function sourceNode(name: string, items: IDataObject[]): INode {
+/** A node that gives items, or what an expression makes them. */
+export function sourceNode(name: string, items: IDataObject[] | string): INode {
 	return node(name, 'test.source', { parameters: { items } as unknown as INode['parameters'] });
 }
 

@@ -87,7 +87,7 @@ describe('a passage', () => {
 			async deleteStored(_store: undefined, deleted: string[]) {
 				for (const key of deleted) keys.delete(key);
 			},
-			markClaim: () => undefined,
+			rememberClaim: () => undefined,
 			longestExpected: () => 0,
 		};
 	}

@@ -5,7 +5,7 @@ import { middleware } from 'express-openapi-validator';
 import { Workflow, type INode, type INodeTypes } from 'n8n-workflow';
 import { parse } from 'yaml';
 import { fieldAt } from '../../nodes/Pay/fields/label';
-import { pathOf, PATHS } from '../../nodes/Pay/service/contract';
+import { requestPath, PATHS } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
 import { resources } from '../../nodes/Pay/operations';
 import { headingsOf, sectionOf } from '../markdown';
@@ -86,7 +86,7 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 
 		test("sandbox/contract.md, which is written from the service's document, says its members and path", () => {
 			expect(membersIn(section(sections.members))).toStrictEqual(documented(each));
-			expect(section(sections.path)).toContain(`${pathOf(operation, 'pay')}\``);
+			expect(section(sections.path)).toContain(`${requestPath(operation, 'pay')}\``);
 		});
 
 		test('sandbox/contract.md says how many go out at a time', () => {

@@ -117,12 +117,25 @@ describe('a payment that was rejected for its token', () => {
 		['after a 422', 'it is sent', { ...TOKEN, statusCode: 422 }, {}],
 		['after a word that promises that it was not made', 'it is sent', PROMISE, {}],
 		["by the editor's Retry", 'it is sent', TOKEN, { executionId: '43' }],
-		['by a loop, back from the error output', 'it is sent', TOKEN, { run: '1' }],
-		['by another node', 'it is sent', TOKEN, { node: 'Pay again' }],
+		['by a loop, back from the error output', 'it is refused for otherItem', TOKEN, { run: '1' }],
+		['by another node', 'it is refused for otherItem', TOKEN, { node: 'Pay again' }],
+		['by another tool', 'it is rejected as before', TOKEN, { node: 'Pay again', isTool: true }],
+		[
+			"by the editor's Retry, and another node",
+			'it is sent',
+			TOKEN,
+			{ node: 'B', executionId: '43' },
+		],
 	])('when it is tried %s: %s', (_when, then, given, { id = 'a', ...run }) => {
 		const store: LedgerStore = {};
 		make(ledgerOf(store, { isTool: run.isTool ?? false }), entry(0, 'a', 5), given);
 		expect(told(ledgerOf(store, run), entry(0, id, 5))).toBe(then);
+	});
+
+	test('by a tool that is called for another payment with its External ID: it is refused', () => {
+		const ledger = ledgerOf({}, { isTool: true });
+		make(ledger, entry(0, 'a', 5), TOKEN);
+		expect(told(ledger, entry(0, 'a', 6))).toBe('it is refused for otherItem');
 	});
 
 	test.each([

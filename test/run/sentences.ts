@@ -105,6 +105,10 @@ const REFUSALS: Examples<typeof refusals> = {
 	sentInThisExecution: onlyPayments((kind) => [
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'accepted')),
 		refusals.sentInThisExecution(wordsOf(kind), attempt(kind, 'unknown', '1')),
+		refusals.sentInThisExecution(wordsOf(kind), {
+			...attempt(kind, 'rejected'),
+			statusCode: 401,
+		}),
 		refusals.sentInThisExecution(wordsOf(kind), toolAttempt(kind)),
 	]),
 	acceptedWithOtherDetails: onlyPayments((kind) => [

@@ -1,7 +1,7 @@
-import { pathOf, PATHS, valuesAt } from '../../nodes/Pay/service/contract';
+import { requestPath, PATHS, valuesAt } from '../../nodes/Pay/service/contract';
 
 test.each(PATHS)('the path of %s has the name of the scheme', (path) => {
-	expect(pathOf({ path }, 'a-scheme')).toBe(`/v2/a-scheme/${path}`);
+	expect(requestPath({ path }, 'a-scheme')).toBe(`/v2/a-scheme/${path}`);
 });
 
 const BODY = {

@@ -33,7 +33,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'an account that is refused is asked for each item': [
 		{
-			find: 'const standing = standingOf(session, item.account);',
+			find: 'const standing = standingOf(run.session, item.account);',
 			replace: 'const standing = { isAccepted: true, pausedUntil: 0 };',
 		},
 	],
@@ -83,7 +83,14 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'Retry On Fail repeats a payment after a 401': [
 		{
-			find: "if (!wasRejectedForToken(last, ledger)) return { is: 'send' };",
+			find: "return { is: 'replay', attempt: ofItem, outcome: 'rejected' };",
+			replace: "return { is: 'send' };",
+		},
+	],
+
+	'a second node repeats a payment after a 401': [
+		{
+			find: "return { is: 'otherItem', attempt: withId };",
 			replace: "return { is: 'send' };",
 		},
 	],
@@ -116,9 +123,9 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'the ledger knows a payment by its external_id alone': [
 		{
-			find: "if (last === undefined) return { is: 'send' };",
+			find: 'const ofItem = lastAttemptOf(ledger, item);',
 			replace:
-				"if (last === undefined || last.external_id !== item.request.external_id) return { is: 'send' };",
+				'const last = lastAttemptOf(ledger, item); const ofItem = last?.external_id === item.request.external_id ? last : undefined;',
 		},
 	],
 
@@ -238,9 +245,9 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 
 	'a refused duplicate is told as not sent': [
 		{
-			find: "(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refuseItem(run, item, refusal, 'duplicate');",
+			find: "(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refusalOf(run, item, refusal, 'duplicate');",
 			replace:
-				"(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refuseItem(run, item, refusal, 'notSent');",
+				"(wasAccepted ? acceptedBefore : recordedBefore)(words, external_id); return refusalOf(run, item, refusal, 'notSent');",
 		},
 	],
 };

@@ -8,7 +8,7 @@ import { InputError, inWords } from '../base/inputError';
 import { jsonOrText } from '../base/json';
 import { isLoopback } from '../base/loopback';
 import type { TokenPost } from '../service/client';
-import { pathOf } from '../service/contract';
+import { requestPath } from '../service/contract';
 import {
 	proxyPageIn,
 	reasonInWords,
@@ -175,7 +175,7 @@ export async function testPayCredential(
 			`The token endpoint did not grant ${missing}: ask the service for it, or remove it from Scope`,
 		);
 	}
-	const url = account.baseUrl + pathOf({ path: 'qrcode' }, account.schemeName);
+	const url = account.baseUrl + requestPath({ path: 'qrcode' }, account.schemeName);
 	const headers = {
 		Authorization: `Bearer ${token.accessToken}`,
 		'Content-Type': 'application/json',

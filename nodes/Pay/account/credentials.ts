@@ -29,10 +29,10 @@ class UnresolvedFields {
  * (CREDENTIALS_OVERWRITE_DATA), and the defaults. n8n has no function that gives this. So it is asked to
  * resolve the credential by an expression engine of ours, {@link UnresolvedFields}. The typed fields alone
  * would not do: an operator's expression may come to nothing, or to a default, for the first item alone.
- * Undefined where this n8n does otherwise. Rejects where n8n fails. On n8n's side it goes so:
+ * Undefined if this n8n works differently. Rejects if n8n fails. These are the calls inside n8n:
  *
  *     getDecrypted -> applyDefaultsAndOverwrites: an operator's fields, then defaults
- *       -> resolveWith.workflow.expression.getParameterValue(fields, …)    ours stands here, and keeps the fields
+ *       -> resolveWith.workflow.expression.getParameterValue(fields, …)    replaced by ours, which keeps the fields
  */
 async function unresolvedCredential(
 	context: CredentialContext,

@@ -56,7 +56,7 @@ function countShortWaits(context: IExecuteFunctions): number {
 	return count;
 }
 
-/** How one account stands in a session. */
+/** What is known of one account in a session. */
 export interface Standing {
 	/** The account's, by which a pause is found behind a wait. */
 	readonly key: string;
@@ -78,12 +78,12 @@ export interface Standing {
 /** The standings of each session, by their accounts. n8n drops a session's object, and this goes with it. */
 const sessions = new WeakMap<object, Map<string, Standing>>();
 
-/** About 1 MB. One that is dropped costs one request more, behind a wait, which says 429 again. */
+/** About 1 MB. Dropping one costs a single request after a wait, which gets another 429. */
 const MOST_PAUSES = 5_000;
-/** The ends of pauses, by execution and account: they outlast a wait. */
+/** When pauses end, by execution and account. A pause can outlast a wait. */
 const endsOfPauses = new BoundedMap<string, number>(MOST_PAUSES);
 
-/** How an account stands: the same record for all runs of a session. */
+/** Gives the standing of an account, which all runs of a session share. */
 export function standingOf({ executionId, identity }: Session, account: Account): Standing {
 	const standings = sessions.get(identity) ?? new Map<string, Standing>();
 	sessions.set(identity, standings);
@@ -96,45 +96,47 @@ export function standingOf({ executionId, identity }: Session, account: Account)
 	return standing;
 }
 
-/** The time in which one item asks with an account. */
+/** The time in which one item alone uses an account. */
 export interface Turn {
-	/** Why no token could be fetched in it; in the next one there may be one. */
+	/** Why no token could be fetched during this turn; the next one may get one. */
 	noToken?: InputError;
 	readonly ended: Promise<void>;
 	readonly end: () => void;
 }
 
 /**
- * Begins an item's turn, in which it is alone until the account's token was accepted. Where the item that it
- * waited for got no token, it has that item's turn: each would ask the token endpoint again.
+ * Begins an item's turn, in which it is alone until the account's token was accepted. If the item that it waited
+ * for got no token, it gets none either: otherwise each item would ask the token endpoint again.
  */
-export async function beginTurn(standing: Standing): Promise<Turn> {
+export async function beginTurn(
+	standing: Standing,
+): Promise<{ is: 'turn'; turn: Turn } | { is: 'noToken'; error: InputError }> {
 	for (let before = standing.turn; before !== undefined; before = standing.turn) {
 		await before.ended;
-		if (before.noToken !== undefined) return before;
+		if (before.noToken !== undefined) return { is: 'noToken', error: before.noToken };
 	}
 	let end = () => {};
 	const ended = new Promise<void>((resolve) => (end = resolve));
 	const turn: Turn = { ended, end };
 	// Nothing is awaited since the loop, so no other item has begun meanwhile.
 	if (!standing.isAccepted) standing.turn = turn;
-	return turn;
+	return { is: 'turn', turn };
 }
 
-/** Ends a turn: those that wait for it go on. */
+/** Ends a turn, so that those waiting for it go on. */
 export function endTurn(standing: Standing, turn: Turn): void {
 	if (standing.turn === turn) standing.turn = undefined;
 	turn.end();
 }
 
-/** Notes what a response says of its account, but for a token that it rejects. */
+/** Notes what a response says about its account. What a rejected token means is for the sender to judge. */
 export function noteResponse(
 	session: Session,
 	standing: Standing,
 	{ outcome, statusCode, retryAfter }: RequestResult,
 ): void {
 	if (statusCode === 429) beginPause(session, standing, retryAfter);
-	// A 401 or 403 accepts no token.
+	// A 401 or 403 does not mean that the token was accepted.
 	else if (statusCode === 401 || statusCode === 403) return;
 	else if (outcome === 'accepted' || outcome === 'rejected') standing.isAccepted = true;
 }
@@ -146,7 +148,7 @@ export function beginPause(
 	seconds: number | undefined,
 ): void {
 	if (seconds === undefined) {
-		// One that has an end is not forgotten for one that has none.
+		// A pause with a known end is not replaced by one without.
 		if (standing.pausedUntil !== 0) return;
 		standing.pausedUntil = Infinity;
 		standing.shortWaits = countShortWaits();

@@ -20,14 +20,11 @@ interface FetchedToken {
 	until: number;
 }
 
-/** More credentials than a process pays with. One that is dropped costs another token. */
+/** More credentials than a process pays with. Dropping one costs no more than fetching its token again. */
 const MOST_TOKENS = 200;
 /** The token that was fetched last, for each credential. */
 const fetchedTokens = new BoundedMap<string, FetchedToken>(MOST_TOKENS);
-/**
- * How many seconds before its end a token is no longer used; also how many seconds a token is used whose end
- * is not known.
- */
+/** A token is no longer used so many seconds before it expires. If that is not known, it is used for as long. */
 const MARGIN = 60;
 
 /** How long a token that lives so many seconds is used, in milliseconds. */
@@ -35,7 +32,7 @@ function keepFor(life: number | undefined): number {
 	return 1000 * (life === undefined ? MARGIN : life - Math.min(MARGIN, life / 2));
 }
 
-/** Starts to fetch a token; other requests wait for the same one. */
+/** Starts to fetch a token, for which other requests then wait too. */
 function startFetching(hash: string, client: ClientCredentials, post: TokenPost): FetchedToken {
 	const start = performance.now();
 	const fetched = fetchToken(client, post);
@@ -145,13 +142,13 @@ const noToken = (field: string, what: string, advice: string) =>
 /** A response of a token endpoint without a token; the next one would be the same. */
 class TokenRejection extends InputError {}
 
-/** Asking for a token again would be rejected again. */
+/** The token endpoint has rejected the client, and would do so again. */
 export const isClientRejected = (error: unknown): error is InputError =>
 	error instanceof TokenRejection;
 
 /** A token endpoint that had too many requests (HTTP 429). */
 export class TooManyTokenRequests extends InputError {
-	/** How many seconds it wants none; undefined where it does not say. */
+	/** How many seconds to wait; undefined if the endpoint does not say. */
 	retryAfter: number | undefined;
 }
 
@@ -168,7 +165,7 @@ const unreachable = (reason: Reason) =>
 
 /** As much of an endpoint's own words as a person reads. */
 const MOST_QUOTED = 200;
-/** So long a word may be a token, whatever the endpoint calls it. */
+/** A word this long may be a token, whatever the endpoint calls it. */
 const LONG_WORD = /[\w+/=.~-]{24,}/g;
 
 /** Undefined where the response of a token endpoint is a page, or says nothing in words. */

@@ -26,21 +26,21 @@ export interface Passage {
 
 /** What a claim needs of a workflow's list of payments, which is in a store of n8n. */
 interface ClaimableList<Store> {
-	/** Whether this process has marked a key. */
+	/** Whether this process remembers a key as recorded. */
 	knows(key: string): boolean;
 	/** Adds keys; gives those that were there before, and how long that took in milliseconds. */
 	add(store: Store, keys: string[]): Promise<{ stored: ReadonlySet<unknown>; durationMs: number }>;
 	/** Deletes keys. */
 	deleteStored(store: Store, keys: string[]): Promise<void>;
-	/** Has a claim looked for until it lasts, beside the payments. */
-	markClaim(key: string): void;
+	/** Remembers a claim, which is then looked for until it lasts, as the payments are. */
+	rememberClaim(key: string): void;
 	/** How long a change may take, in milliseconds. */
 	longestExpected(): number;
 }
 
 /** How long a claim waits before it looks whose it is: a change that takes longer claims nothing. */
 const CLAIM_PAUSE_MS = 1_000;
-/** So often it looks again where other executions write over it in the meantime. */
+/** How often it looks again if other executions keep overwriting the list. */
 const MOST_LOOKS = 20;
 
 /** A claim that is being made, and of which passage. */
@@ -49,7 +49,7 @@ interface ClaimUnderWay {
 	isOurs: Promise<boolean>;
 }
 
-/** By the store of the execution: some agents run two tools at once, and the second one comes with the claim too. */
+/** By the store of the execution: some agents run two tools at once, which share one claim. */
 const claimsUnderWay = new WeakMap<PassageStore, ClaimUnderWay>();
 
 /** The passage that an execution stands in; undefined where it has not waited, and on n8n 2. */
@@ -119,8 +119,8 @@ async function claim<Store>(
 		}
 		// It was added before the pause, and is still there: nobody wrote over it.
 		if (stored.has(ownKey)) {
-			// Not before: this process records again what it has marked, and would write over another one's key.
-			list.markClaim(key);
+			// Not earlier: this process records again what it remembers, and would overwrite the key of another one.
+			list.rememberClaim(key);
 			// It takes the place of a payment; where it cannot be removed, it stays.
 			await list.deleteStored(database, [ownKey]).catch(() => undefined);
 			return true;

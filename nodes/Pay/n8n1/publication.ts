@@ -19,7 +19,7 @@ interface Publications {
 	last?: string;
 }
 
-/** Of one trigger. Those that are dropped may be published again without a word, as after a restart. */
+/** Of one trigger. Older settings may be published again without a warning, as after a restart. */
 const MOST_SETTINGS = 100;
 /** The same goes for a trigger that is dropped. */
 const MOST_TRIGGERS = 1_000;
@@ -32,7 +32,7 @@ function publicationsOf(context: IHookFunctions): Publications {
 	return known;
 }
 
-/** Whether it is to be remembered. A person who listens for one postback publishes nothing. */
+/** A person who only listens for a test postback publishes nothing. */
 const isRemembered = (context: IHookFunctions) =>
 	isN8n1 && context.getActivationMode() !== 'manual';
 

@@ -61,7 +61,7 @@ export const createPayment = defineOperation({
 			reminder: 'Ask the service before you pay again.',
 		},
 		whenTokenRejected: (external_id) =>
-			`A gateway on the way may say this even though the payment was made, so it is not sent again automatically. Before you run it again, ask the service whether "${external_id}" was paid.`,
+			`A gateway on the way may say this even though the payment was made, so this execution does not send it again. Before you run it again, ask the service whether "${external_id}" was paid.`,
 	},
 	isMoneyOut: true,
 	agentPermission: {

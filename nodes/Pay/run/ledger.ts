@@ -12,15 +12,12 @@ import {
 } from '../service/contract';
 import type { Attempt, Place, Ready } from './item';
 
-/** What the ledger says about an item that is about to be sent, given the attempt that it speaks of. */
+/** What is to become of an item that is about to be sent, and the earlier attempt that decides it. */
 type Verdict =
 	| { is: 'send' }
-	/**
-	 * This item was sent before: it was accepted, nobody knows what became of it, or it was rejected for its
-	 * token in this very execution.
-	 */
+	/** This item was sent before, and its result is given once more. */
 	| { is: 'replay'; attempt: Attempt; outcome: 'accepted' | 'rejected' | 'unknown' }
-	/** Its External ID was sent for another item. */
+	/** Its External ID was sent for another item, or for the same one by another run or node. */
 	| { is: 'otherItem'; attempt: Attempt }
 	/** It was accepted with other details. */
 	| { is: 'otherDetails'; attempt: Attempt }
@@ -79,18 +76,9 @@ function isOfItem({ place, fingerprint }: Attempt, ledger: Ledger, item: Sendabl
 	return itemKey(place, fingerprint) === itemKey(placeOf(ledger, item), item.fingerprint);
 }
 
-/** What was not made a person may try again. See also {@link wasRejectedForToken}. */
+/** A payment that was not made may be tried again. See also {@link wasRejectedForToken}. */
 export function wasNotMade({ outcome }: Pick<Attempt, 'outcome'>): boolean {
 	return outcome === 'rejected' || outcome === 'notSent';
-}
-
-/**
- * The attempt with this item's external_id, if it may have been carried out. That is the last one: while an
- * earlier one may have been, no other is begun.
- */
-function attemptWithId({ attempts, operation }: Ledger, item: Sendable): Attempt | undefined {
-	const attempt = attempts.withId(operation.kind, item.request.external_id);
-	return attempt === undefined || wasNotMade(attempt) ? undefined : attempt;
 }
 
 /** The last attempt of this item, whatever its external_id was and whatever became of it. */
@@ -100,23 +88,25 @@ function lastAttemptOf(ledger: Ledger, item: Sendable): Attempt | undefined {
 }
 
 /**
- * Only in this very execution: Retry On Fail must not send such a payment again with the next token. A person
- * may: the editor's Retry is another execution.
+ * Only in this very execution: Retry On Fail, a loop or a second node must not send such a payment again with the
+ * next token. A person may: the editor's Retry is another execution, and so is a new run.
  */
 function wasRejectedForToken(attempt: Attempt, { executionId }: Ledger): boolean {
 	return isRejectedForToken(attempt) && attempt.executionId === executionId;
 }
 
-export function mayBePaid(ledger: Ledger, item: Sendable): boolean {
-	return attemptWithId(ledger, item) !== undefined;
+/** The last attempt with an item's External ID counts: while an earlier one may be paid, no other is begun. */
+export function mayBePaid({ attempts, operation }: Ledger, item: Sendable): boolean {
+	const attempt = attempts.withId(operation.kind, item.request.external_id);
+	return attempt !== undefined && !wasNotMade(attempt);
 }
 
-/** A node of this kind has tried something in this execution before: a loop's earlier turn, or a try. */
+/** A Pay node has tried such a thing in this execution before, in an earlier turn of a loop or an earlier try. */
 export function hasTried({ attempts, operation }: Ledger): boolean {
 	return attempts.list.some(({ kind }) => kind === operation.kind);
 }
 
-/** Says of an item if it may be sent, given all that was tried in this execution. */
+/** Judges an item by all that was tried in this execution. */
 export function consult(ledger: Ledger, item: Sendable): Verdict {
 	return ledger.operation.isMoneyOut
 		? consultPayment(ledger, item)
@@ -135,27 +125,32 @@ function consultRepeatable(ledger: Ledger, item: Sendable): Verdict {
 }
 
 /**
- * A payment is not sent while an attempt with its External ID, or of its item, may have been carried out.
- * What was rejected for its token is not sent a second time by itself.
+ * A payment is not sent while an attempt with its External ID, or of its item, may have been carried out. Where
+ * such an attempt was rejected for its token, the execution does not send the payment either.
  */
 function consultPayment(ledger: Ledger, item: Sendable): Verdict {
-	const withId = attemptWithId(ledger, item);
-	if (withId !== undefined) return consultSameId(ledger, item, withId);
-	const last = lastAttemptOf(ledger, item);
-	if (last === undefined) return { is: 'send' };
-	if (!wasNotMade(last)) return consultOtherId(ledger, item, last);
-	if (!wasRejectedForToken(last, ledger)) return { is: 'send' };
-	return { is: 'replay', attempt: last, outcome: 'rejected' };
+	const { attempts, operation } = ledger;
+	const withId = attempts.withId(operation.kind, item.request.external_id);
+	const ofItem = lastAttemptOf(ledger, item);
+	if (withId !== undefined && !wasNotMade(withId)) return consultSameId(ledger, item, withId);
+	if (ofItem !== undefined && !wasNotMade(ofItem)) return consultOtherId(ledger, item, ofItem);
+	if (ofItem !== undefined && wasRejectedForToken(ofItem, ledger)) {
+		return { is: 'replay', attempt: ofItem, outcome: 'rejected' };
+	}
+	if (withId !== undefined && wasRejectedForToken(withId, ledger)) {
+		return { is: 'otherItem', attempt: withId };
+	}
+	return { is: 'send' };
 }
 
 /** An External ID may occur once among the payments of an execution. */
 function consultSameId(ledger: Ledger, item: Sendable, attempt: Attempt): Verdict {
 	if (!isOfItem(attempt, ledger, item)) return { is: 'otherItem', attempt };
-	// Without an outcome its request is still out, or n8n went away meanwhile.
+	// Without an outcome, its request is still out, or n8n has stopped since.
 	if (attempt.outcome !== 'accepted') return { is: 'replay', attempt, outcome: 'unknown' };
 	// A model that hears "accepted" twice believes that it has paid twice.
 	if (ledger.isTool) return { is: 'otherItem', attempt };
-	// What was accepted is the earlier request, so it stands for that one only.
+	// The service accepted the earlier request, which is no answer to a different one.
 	if (attempt.fingerprint !== item.fingerprint) {
 		return { is: 'otherDetails', attempt };
 	}
@@ -185,14 +180,14 @@ export function beginAttempt(ledger: Ledger, item: Sendable): Attempt {
 		fingerprint: item.fingerprint,
 		executionId,
 	};
-	// Nobody asks any more what the service said to an earlier try.
+	// Only the response to the last try is ever needed.
 	delete lastAttemptOf(ledger, item)?.response;
 	attempts.add(attempt);
 	if (operation.isMoneyOut) addToSum(ledger, item, outlayOf(ledger, item));
 	return attempt;
 }
 
-/** A later try of the item is given this one's response, or is sent and gets its own. */
+/** Whether a later try of the item may be given this attempt's response instead of being sent. */
 function mayBeReplayed(attempt: Attempt, { operation }: Ledger): boolean {
 	if (!operation.isMoneyOut) return attempt.outcome === 'accepted';
 	return !wasNotMade(attempt) || isRejectedForToken(attempt);
@@ -215,13 +210,13 @@ export function endAttempt(
 	}
 }
 
-/** All that a node does as a tool is one run. */
+/** Everything that a node does as a tool counts as one run. */
 function isOfRun({ place }: Attempt, { node, run, isTool }: Ledger): boolean {
 	if (place.node !== node || place.isTool !== isTool) return false;
 	return place.isTool || place.run === run;
 }
 
-/** Drops what a run that went well no longer needs. What is not repeatable stays: no run may repeat it. */
+/** Drops what a successful run no longer needs. Attempts of payments stay, because no run may repeat them. */
 export function forgetResponses(ledger: Ledger): void {
 	const { attempts, operation } = ledger;
 	const isOfThisRun = (attempt: Attempt) =>
@@ -263,7 +258,6 @@ class Attempts {
 		this.lastOfItem.set(`${kind} ${itemKey(place, fingerprint)}`, attempt);
 	}
 
-	/** Appends an attempt. */
 	add(attempt: Attempt): void {
 		this.list.push(attempt);
 		this.index(attempt);
@@ -279,7 +273,6 @@ class Attempts {
 		return this.lastOfItem.get(`${kind} ${itemKey(place, fingerprint)}`);
 	}
 
-	/** Takes attempts out of the list. */
 	remove(isToGo: (attempt: Attempt) => boolean): void {
 		const { list } = this;
 		const left = list.filter((attempt) => !isToGo(attempt));

@@ -26,7 +26,7 @@ const isRowMadeMeanwhile = (error: unknown) =>
 /** The next change that records, while it waits for its turn: runs that come meanwhile join it. */
 interface PendingChange {
 	readonly keys: Set<string>;
-	/** Those of them that nobody had recorded before; the run that takes one out may send its payment. */
+	/** The keys that nobody had recorded before. A run that takes one out of this set may send its payment. */
 	readonly fresh: Promise<Set<string>>;
 }
 
@@ -44,14 +44,14 @@ export class PaymentList {
 
 	/* What this process knows of the list. */
 
-	/** Keys that this process recorded and did not remove, the oldest first. */
+	/** Keys that this process has recorded and not removed, the oldest first. */
 	private readonly recorded = new Set<string>();
 	private newestRecorded?: string;
-	/** Those of them that a run looks for, because they were not seen to last yet. */
+	/** Keys among these that have not been seen to last yet, so that a run still looks for them. */
 	private readonly notSeenToLast = new Set<string>();
 	/** How many entries the list held at the last look. */
 	length = 0;
-	/** How many of its entries are claims of this process, on n8n 1: they take no payment's place. */
+	/** How many of its entries are claims of this process, on n8n 1: the list is allowed to be longer by these. */
 	claims = 0;
 
 	/* What runs of this process share. */
@@ -69,7 +69,7 @@ export class PaymentList {
 	/** @param remembered how many payments this process knows, and n8n's list keeps at least */
 	constructor(readonly remembered = REMEMBERED_PAYMENTS) {}
 
-	/** Has the process keep this list until {@link endRun} is called for the run. */
+	/** Keeps this list in the process until {@link endRun} is called for the run. */
 	beginRun(run: object): void {
 		this.runs.add(run);
 	}
@@ -79,12 +79,12 @@ export class PaymentList {
 		this.runs.delete(run);
 	}
 
-	/** While a run or a change is under way, a second list beside this one would change n8n's at the same time. */
+	/** A list in use must not be replaced: the two would change n8n's list at the same time. */
 	get isInUse(): boolean {
 		return this.runs.size > 0 || this.turns.isBusy;
 	}
 
-	/** Has the list hold all that is in it until {@link releaseFor} is called for the run. */
+	/** Drops nothing from the list until {@link releaseFor} is called for the run. */
 	holdAllFor(run: object): void {
 		this.runsWithMore.add(run);
 	}
@@ -99,12 +99,11 @@ export class PaymentList {
 		this.pendingChange ??= this.queueChange(store);
 		const { keys: keysOfAll, fresh } = this.pendingChange;
 		for (const key of keys) keysOfAll.add(key);
-		const untaken = await fresh;
+		// Shared by the runs that joined this change: each key goes to the first run that asks for it.
+		const unclaimed = await fresh;
 		const known = new Set<string>();
 		for (const key of keys) {
-			// Of runs that ask for one key, the first one takes it.
-			if (untaken.delete(key)) continue;
-			known.add(key);
+			if (!unclaimed.delete(key)) known.add(key);
 		}
 		return known;
 	}
@@ -121,14 +120,14 @@ export class PaymentList {
 				if (!this.recorded.has(key) && !stored.has(key)) freshKeys.add(key);
 			}
 			// Within the turn: a removal that comes next must not find it undecided.
-			for (const key of freshKeys) this.mark(key);
+			for (const key of freshKeys) this.remember(key);
 			return freshKeys;
 		});
 		return { keys, fresh };
 	}
 
-	/** Knows a key as recorded by this process, and has it looked for until it lasts. */
-	private mark(key: string): void {
+	/** Remembers that this process recorded a key, and looks for it until it lasts. */
+	private remember(key: string): void {
 		this.recorded.add(key);
 		this.notSeenToLast.add(key);
 		this.newestRecorded = key;
@@ -142,9 +141,9 @@ export class PaymentList {
 		return this.recorded.has(key);
 	}
 
-	/** As {@link mark}, for a claim on n8n 1. */
-	markClaim(key: string): void {
-		this.mark(key);
+	/** As {@link remember}, for a claim on n8n 1. */
+	rememberClaim(key: string): void {
+		this.remember(key);
 		this.claims++;
 	}
 
@@ -257,7 +256,7 @@ export class PaymentList {
 		try {
 			await this.deleteStored(store, keys);
 		} catch (error) {
-			// They are recorded still, and looked for as before.
+			// They are still recorded, so they are looked for as before.
 			for (const key of keys) this.recorded.add(key);
 			for (const key of notSeen) this.notSeenToLast.add(key);
 			this.newestRecorded = [...this.recorded].at(-1);
@@ -265,8 +264,8 @@ export class PaymentList {
 		}
 	}
 
-	/** Looks no more for keys, and knows their payments no more; n8n's list keeps them. */
-	unmark(keys: readonly string[]): void {
+	/** Forgets that this process recorded keys, and stops looking for them. They stay in n8n's list. */
+	forget(keys: readonly string[]): void {
 		for (const key of keys) {
 			this.recorded.delete(key);
 			this.notSeenToLast.delete(key);
@@ -300,13 +299,13 @@ export class PaymentList {
 		return processed;
 	}
 
-	/** Deletes keys from n8n's list, in a separate turn, and unmarks them; throws when the store does. */
+	/** Deletes keys from n8n's list in a separate turn, and forgets them. Throws when the store does. */
 	async deleteStored(store: Store, keys: readonly string[]): Promise<void> {
 		let givenUp = false;
 		const work = this.turns.inTurn(async () => {
 			if (givenUp) return;
 			// Before the removal, or a change that waits behind it would put them back.
-			this.unmark(keys);
+			this.forget(keys);
 			const options = { mode: MODE };
 			await this.turns.timed(async () => await store.removeProcessed([...keys], SCOPE, options));
 		});

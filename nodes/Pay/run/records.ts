@@ -10,7 +10,7 @@ import { PaymentList } from './paymentList';
 import { cancelled, checkFailed, listWasFull, mayBeForgotten } from './refusals';
 import { MOST_CHANGE_MS, type Store } from './store';
 
-/** More than pay in one process. Of one that is dropped the process knows only what n8n's own list has. */
+/** More workflows than pay in one process. If a list is dropped, only n8n's own record still knows its payments. */
 const MOST_LISTS = 1_000;
 /** One per workflow and process: within a process changes of one list go one after the other. */
 const lists = new BoundedMap<string, PaymentList>(MOST_LISTS, (list) => !list.isInUse);
@@ -21,7 +21,6 @@ function listOf(workflowId: string): PaymentList {
 	return list;
 }
 
-/** What the records of a run are made with. */
 export interface RunOfNode {
 	helpers: Store;
 	/** n8n keeps a list for each workflow. */
@@ -31,13 +30,12 @@ export interface RunOfNode {
 	signal?: AbortSignal;
 	/** Whether a Pay node has tried such a thing in this execution before. */
 	hasTriedBefore: boolean;
-	/** What it stands in behind a wait, on n8n 1. */
+	/** The passage behind the wait from which the run goes on, on n8n 1. */
 	passage?: Passage;
 }
 
-/** What a run is told of records that it asked to remove. */
 interface Removal {
-	/** Those that stay all the same. */
+	/** Ids whose records could not be removed. */
 	remembered: string[];
 	reason?: string;
 }
@@ -47,15 +45,15 @@ export class RunRecords {
 	private readonly list: PaymentList;
 	/** What this run recorded and did not remove. */
 	private readonly idsOfRun = new Set<string>();
-	/** Whether some of what this run asked for was recorded before: it may be a list that runs again. */
+	/** Whether some of this run's payments were recorded before, as when a list is run again. */
 	private foundKnown = false;
 	/** The key of a passage that this run claimed. */
 	private passageKey?: string;
-	/** What was accepted and is not marked as such. */
+	/** Accepted payments that are not marked as accepted yet. */
 	private readonly notYetMarked: string[] = [];
 	/** Whether this run has marked payments as accepted. */
 	private hasMarked = false;
-	/** Whether marking or asking failed: then this run does neither any more. */
+	/** Whether marking or asking has failed, after which this run does neither again. */
 	private haveMarksFailed = false;
 	/** How many slow changes there had been when the run began. */
 	private readonly slowChangesBefore: number;
@@ -88,12 +86,12 @@ export class RunRecords {
 		return checkFailed(this.run.operation.words, error);
 	}
 
-	/** Has the list drop nothing until the run is closed: more batches come. */
+	/** Drops nothing from the list until the run is closed, because more batches will come. */
 	keepAll(): void {
 		this.list.holdAllFor(this);
 	}
 
-	/** Claims this run for this process where it stands behind a wait, on n8n 1; false where another one has it. */
+	/** On n8n 1, claims what follows a wait for this process; false if another process has claimed it. */
 	async claimPassage(): Promise<boolean> {
 		const { helpers, operation, passage } = this.run;
 		if (passage === undefined) return true;
@@ -113,8 +111,8 @@ export class RunRecords {
 		const known = await this.addToList(ids);
 		const fresh = ids.filter((id) => !known.has(id));
 		if (this.wasFrozen) {
-			// What another may have recorded too must not be removed.
-			this.list.unmark(this.keysOf(fresh));
+			// Another process may have recorded these too, so they must not be removed.
+			this.list.forget(this.keysOf(fresh));
 			throw this.frozenError();
 		}
 		for (const id of fresh) this.idsOfRun.add(id);
@@ -136,10 +134,10 @@ export class RunRecords {
 		return known;
 	}
 
-	/** Takes ids back of a run that was cancelled while it recorded them; gives its error. */
+	/** Removes the ids that a run recorded while it was cancelled; gives the error for its items. */
 	private async takeBackCancelled(ids: readonly string[]): Promise<InputError> {
 		const { remembered } = await this.takeBack(ids);
-		// Not forgotten by the list: another run may have recorded it since.
+		// The list itself goes on remembering them: another run may have recorded them since.
 		for (const id of remembered) this.idsOfRun.delete(id);
 		return cancelled(remembered);
 	}
@@ -157,7 +155,7 @@ export class RunRecords {
 		return { remembered: [] };
 	}
 
-	/** Has ids marked as accepted by the next {@link markAccepted}. */
+	/** Notes accepted payments, for the next {@link markAccepted} to mark. */
 	noteAccepted(ids: readonly string[]): void {
 		this.notYetMarked.push(...ids);
 	}
@@ -168,7 +166,7 @@ export class RunRecords {
 		const ids = this.notYetMarked.splice(0);
 		if (this.haveMarksFailed || ids.length === 0) return;
 		try {
-			// Not later: what this run has marked is to last until it ends.
+			// Before this run's first mark, so that its own marks last until it ends.
 			if (!this.hasMarked) await list.marks.shorten(run.helpers);
 			this.hasMarked = true;
 			await list.marks.add(run.helpers, this.keysOf(ids));
@@ -177,7 +175,7 @@ export class RunRecords {
 		}
 	}
 
-	/** Those of some recorded ids that are known to have been accepted; of the others nobody knows. Never throws. */
+	/** Gives the recorded ids that are known to have been accepted; the others may have been. Never throws. */
 	async acceptedBefore(ids: readonly string[]): Promise<Set<string>> {
 		const { list, run } = this;
 		if (this.haveMarksFailed || ids.length === 0) return new Set();
@@ -194,7 +192,7 @@ export class RunRecords {
 	async close(): Promise<string[]> {
 		const { list, run, idsOfRun, foundKnown } = this;
 		list.releaseFor(this);
-		// Where a list runs again, or a loop has more turns, a later run asks for what would be dropped.
+		// If a list is run again, or a loop has more turns, a later run will look for what would be dropped.
 		const mayDrop = !run.hasTriedBefore && !foundKnown;
 		const keys = new Set(this.keysOf(idsOfRun));
 		if (this.passageKey !== undefined) keys.add(this.passageKey);
@@ -211,7 +209,7 @@ export class RunRecords {
 		const { list, run, idsOfRun, foundKnown } = this;
 		const before = list.length - idsOfRun.size;
 		if (idsOfRun.size === 0 || before < list.remembered) return undefined;
-		// Not at each run of a workflow that has simply paid so many.
+		// Once is enough for a workflow that has simply paid that many.
 		if (list.hasHintedFull && !foundKnown) return undefined;
 		list.hasHintedFull = true;
 		return listWasFull(run.operation.words, before);
@@ -235,7 +233,6 @@ const REMOVE_DUPLICATES = 'n8n-nodes-base.removeDuplicates';
 /** The operations that read or write a history, from version 2 of the node on. */
 const WITH_HISTORY = ['removeItemsSeenInPreviousExecutions', 'clearDeduplicationHistory'];
 
-/** What is asked of a node of the workflow. */
 interface OtherNode {
 	name: string;
 	type: string;

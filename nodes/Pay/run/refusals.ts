@@ -5,6 +5,7 @@ import { additionalMembersOption } from '../fields/members';
 import { recipientKey } from '../fields/recipient';
 import { externalIdName } from '../fields/text';
 import { unitsInWords } from '../service/amounts';
+import { isRejectedForToken } from '../service/client';
 import type { AgentPermission, Recipient, Words } from '../service/contract';
 import type { Attempt } from './item';
 import {
@@ -243,16 +244,23 @@ export const sameIdAsItem = (
 
 /** An External ID that another item, node or run of this execution has sent. */
 export function sentInThisExecution(
-	{ noun, pastParticiple, whenUnknown }: Words,
+	{ noun, pastParticiple, whenUnknown, whenTokenRejected }: Words,
 	attempt: Attempt,
 ): InputError {
-	const { external_id } = attempt;
+	const { external_id, statusCode } = attempt;
 	const earlier = attemptInWords(attempt);
 	if (attempt.outcome === 'accepted') {
 		return new InputError(
 			'external_id',
 			`The ${noun} "${external_id}" was already accepted in this execution (${earlier})`,
 			`It is not sent a second time. A different ${noun} needs a different External ID.`,
+		);
+	}
+	if (isRejectedForToken(attempt)) {
+		return new InputError(
+			'external_id',
+			`The ${noun} "${external_id}" was already sent in this execution (${earlier}), and was rejected with HTTP ${statusCode}`,
+			whenTokenRejected?.(external_id) ?? whenUnknown.advice(external_id),
 		);
 	}
 	return new InputError(

@@ -27,9 +27,9 @@ import type { Run } from './state';
 import { faultOfAll, pausesBetween, type WaitBehind, waitsBehind } from './waitsBehind';
 import { attemptInWords } from './words';
 
-/* What a run does not send, and why: first what concerns all of it, then its items. */
+/* Reasons not to send: first those that concern a whole run, then those of single items. */
 
-/** Why nothing of a run may be sent, whatever its items are. */
+/** Gives the reason why nothing of a run may be sent, if there is one. */
 export function judgeRun(
 	context: IExecuteFunctions,
 	{ isMoneyOut, words }: RequestOperation,
@@ -128,8 +128,8 @@ export function keptOfExecution(context: IExecuteFunctions): IContextObject | un
 	}
 }
 
-/** An item that could be read and is not sent, for the reason in `error`. */
-export function refuseItem(
+/** The result of an item that is not sent, for the reason in `error`. */
+export function refusalOf(
 	{ operation }: Run,
 	{ index, request }: Ready,
 	error: unknown,
@@ -138,15 +138,12 @@ export function refuseItem(
 	return { index, result: resultOfRefusal(operation, request, error, end) };
 }
 
-/**
- * An item that a cancelled run does not send. An earlier run may have sent it: perhaps the duplicate
- * check was not asked.
- */
-export function refuseCancelled(run: Run, item: Ready, error: unknown = cancelled()): Done {
-	return refuseItem(run, item, error, 'notReached');
+/** The result of an item that a cancelled run does not send. An earlier run may have sent it. */
+export function refusalOfCancelled(run: Run, item: Ready, error: unknown = cancelled()): Done {
+	return refusalOf(run, item, error, 'notReached');
 }
 
-/** What the ledger knows of an item that was tried before in this execution; undefined where it may be sent. */
+/** The result of an item that was tried before in this execution; undefined if it may be sent. */
 export function triedBefore(run: Run, item: Ready): Done | undefined {
 	const { index, finish } = item;
 	const { words } = run.operation;
@@ -155,11 +152,11 @@ export function triedBefore(run: Run, item: Ready): Done | undefined {
 		case 'send':
 			return undefined;
 		case 'otherItem':
-			return refuseItem(run, item, sentInThisExecution(words, verdict.attempt), 'duplicate');
+			return refusalOf(run, item, sentInThisExecution(words, verdict.attempt), 'duplicate');
 		case 'otherDetails':
-			return refuseItem(run, item, acceptedWithOtherDetails(words, verdict.attempt), 'duplicate');
+			return refusalOf(run, item, acceptedWithOtherDetails(words, verdict.attempt), 'duplicate');
 		case 'otherExternalId':
-			return refuseItem(run, item, sentUnderAnotherId(words, verdict.attempt), 'duplicate');
+			return refusalOf(run, item, sentUnderAnotherId(words, verdict.attempt), 'duplicate');
 		case 'replay':
 			break;
 	}
@@ -175,7 +172,7 @@ export function withinLimits(run: Run, items: Ready[]): Step {
 	const refused = judgeLimits(run.ledger, items);
 	return {
 		ready: items.filter((item) => !refused.has(item)),
-		done: [...refused].map(([item, error]) => refuseItem(run, item, error)),
+		done: [...refused].map(([item, error]) => refusalOf(run, item, error)),
 	};
 }
 
@@ -187,7 +184,7 @@ export function withinWaits(run: Run, items: Ready[]): Step {
 	if (asking === undefined || waits === undefined) return { ready: items, done: [] };
 	const refusal = judgeWaits(run, items, asking, waits);
 	if (refusal === undefined) return { ready: items, done: [] };
-	return { ready: [], done: items.map((item) => refuseItem(run, item, refusal)) };
+	return { ready: [], done: items.map((item) => refusalOf(run, item, refusal)) };
 }
 
 /** An item whose postback this execution may wait for. */

@@ -32,9 +32,9 @@ import {
 import {
 	judgeRun,
 	keptOfExecution,
-	refuseCancelled,
+	refusalOfCancelled,
 	withinWaits,
-	refuseItem,
+	refusalOf,
 	triedBefore,
 	withinLimits,
 } from './refuse';
@@ -65,34 +65,11 @@ export async function runRequests(
 	if (count === 0) return [[]];
 	const tally = openTally(context.getNode(), operation, count, continuesOnFailure(context));
 	const cancelLog = beginCancelLog(context, tally);
-	let run: Run | undefined;
+	const { run, items } = await beginRun(context, operation, tally);
 	try {
-		let items: Step;
-		try {
-			run = setUp(context, operation, tally);
-			items = await readItems(run);
-		} catch (error) {
-			// It concerns all items, and none was sent.
-			items = { ready: [], done: failEach(operation, count, error) };
-		}
-		const { ready, done } = items;
-		for (const { index, request } of ready) tally.remaining.set(index, request.external_id);
-		conclude(tally, done);
-		if (run !== undefined) {
-			await prepareToSend(run, ready);
-			const { batchSize, batchInterval } = run.settings;
-			if (isContinuous(run)) {
-				const left = ready.values();
-				const senders: Array<Promise<void>> = [];
-				for (let each = 0; each < batchSize; each++) senders.push(sendOneByOne(run, left));
-				await concludeAll(tally, senders);
-			} else {
-				for (let start = 0; start < ready.length; start += batchSize) {
-					if (start > 0) await pause(batchInterval, run.signal);
-					conclude(tally, await sendBatch(run, ready.slice(start, start + batchSize)));
-				}
-			}
-		}
+		for (const { index, request } of items.ready) tally.remaining.set(index, request.external_id);
+		conclude(tally, items.done);
+		if (run !== undefined) await sendAll(run, items.ready);
 		const output = await toItems(context, tally);
 		if (run !== undefined && !tally.hasFailed) forgetResponses(run.ledger);
 		return [output];
@@ -105,6 +82,41 @@ export async function runRequests(
 	}
 }
 
+/**
+ * Reads the settings of a run and all of its items. Never rejects: if something is wrong with the run, every item
+ * is refused for it. Such a run is still given once it has opened its records, which must be closed.
+ */
+async function beginRun(
+	context: IExecuteFunctions,
+	operation: RequestOperation,
+	tally: Tally,
+): Promise<{ run: Run | undefined; items: Step }> {
+	let run: Run | undefined;
+	try {
+		run = setUp(context, operation, tally);
+		return { run, items: await readItems(run) };
+	} catch (error) {
+		return { run, items: { ready: [], done: failEach(operation, tally.items, error) } };
+	}
+}
+
+/** Records and sends items: batch by batch, or with a batch of them always in flight. */
+async function sendAll(run: Run, items: Ready[]): Promise<void> {
+	await prepareToSend(run, items);
+	const { batchSize, batchInterval } = run.settings;
+	if (isContinuous(run)) {
+		const left = items.values();
+		const senders: Array<Promise<void>> = [];
+		for (let each = 0; each < batchSize; each++) senders.push(sendOneByOne(run, left));
+		await concludeAll(run.tally, senders);
+		return;
+	}
+	for (let start = 0; start < items.length; start += batchSize) {
+		if (start > 0) await pause(batchInterval, run.signal);
+		conclude(run.tally, await sendBatch(run, items.slice(start, start + batchSize)));
+	}
+}
+
 /** Gives every item the same failure. */
 function failEach(operation: RequestOperation, count: number, error: unknown): Done[] {
 	const done: Done[] = [];
@@ -113,19 +125,18 @@ function failEach(operation: RequestOperation, count: number, error: unknown): D
 	return done;
 }
 
-/** Writes results down, and throws at a failure unless the run goes on. */
+/** Adds results to the tally. Throws if one of them is a failure, unless the node continues on failures. */
 function conclude(tally: Tally, results: Done[]): void {
 	addResults(tally, results);
 	throwIfFailed(tally);
 }
 
-/** Does what must have been done before the first request of a run. */
 async function prepareToSend({ context, records, settings, tally }: Run, items: Ready[]) {
 	if (items.some(({ expectation }) => expectation !== undefined)) {
 		const hint = await outlastTimers(context);
 		if (hint !== undefined) tally.hints.add(hint);
 	}
-	// A later batch may be about the oldest payments of n8n's list.
+	// A later batch may hold the oldest payments of n8n's list, which must not be dropped before that.
 	if (items.length > settings.batchSize) records?.keepAll();
 }
 
@@ -137,12 +148,16 @@ function isContinuous({ records, settings }: Run): boolean {
 	return records === undefined && settings.batchInterval === 0;
 }
 
-/** Sends one item after another; several of it run at once, over the same items. */
+/** Sends one item after another. Several of these loops share the items and run at the same time. */
 async function sendOneByOne(run: Run, left: Iterable<Ready>): Promise<void> {
 	const { tally } = run;
 	for (const item of left) {
-		const done = isCancelled(run) ? refuseCancelled(run, item) : await sendItem(run, item);
-		if (done !== undefined) addResults(tally, [done]);
+		if (isCancelled(run)) {
+			addResults(tally, [refusalOfCancelled(run, item)]);
+		} else {
+			const end = await sendItem(run, item);
+			if (end.is === 'done') addResults(tally, [end.done]);
+		}
 		if (tally.isStopping) return;
 	}
 }
@@ -154,7 +169,7 @@ async function concludeAll(tally: Tally, senders: Array<Promise<void>>): Promise
 	for (const end of ends) if (end.status === 'rejected') throw end.reason;
 }
 
-/** The output items, in the order of the input; what cannot be added to one becomes a hint. */
+/** Gives the output items in the order of the input. If something cannot be added to an item, a hint says so. */
 async function toItems(
 	context: IExecuteFunctions,
 	{ done, hints }: Tally,
@@ -178,7 +193,7 @@ async function toItems(
 /** What the Pay nodes of an execution keep in n8n's context of the execution. */
 type FlowStore = LedgerStore & ExpectationStore & RunCount & PassageStore;
 
-/** Reads what concerns all items; the tally is given the hints about what was typed. */
+/** Reads what concerns all items. Hints about it go to the tally. */
 function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: Tally): Run {
 	const { name, parameters, credentials } = context.getNode();
 	const refusal = judgeRun(context, operation);
@@ -227,7 +242,7 @@ function setUp(context: IExecuteFunctions, operation: RequestOperation, tally: T
 	};
 }
 
-/** Reads what an AI agent's tool may not have, as it was typed: what an expression gives, the model could fill in. */
+/** Refuses what a tool of an AI agent must not have. It reads what was typed, because a model can fill in expressions. */
 function readToolParameters(operation: RequestOperation, parameters: INodeParameters): void {
 	const { agentPermission, description, isMoneyOut, words } = operation;
 	refuseItemDataInTool(description, parameters);
@@ -238,7 +253,7 @@ function readToolParameters(operation: RequestOperation, parameters: INodeParame
 	if (isMoneyOut) refuseInventedId(parameters.external_id, words);
 }
 
-/** Opens what n8n's list says of payments. Throws where n8n has none, or another node of the workflow changes it. */
+/** Opens the record of payments. Throws if this n8n has none, or if another node of the workflow changes it. */
 function openRecords(
 	context: IExecuteFunctions,
 	operation: RequestOperation,
@@ -246,7 +261,7 @@ function openRecords(
 	passage: Passage | undefined,
 ): RunRecords {
 	const { helpers } = context;
-	// A context of n8n without them is noticed now, and not when money has moved.
+	// If this n8n lacks one of them, it must be noticed now, and not after money has moved.
 	const methods = [
 		helpers.checkProcessedAndRecord,
 		helpers.removeProcessed,
@@ -267,7 +282,7 @@ function openRecords(
 	});
 }
 
-/** Reads all items before any is sent: those that may be, and what became of the others. */
+/** Reads all items before any is sent. Gives those that may be sent, and the results of the others. */
 async function readItems(run: Run): Promise<Step> {
 	const { context, operation, settings, tally } = run;
 	const { isMoneyOut, words } = operation;
@@ -284,7 +299,7 @@ async function readItems(run: Run): Promise<Step> {
 	const done: Done[] = [];
 	/** The first item of each external_id. */
 	const firstUses = new Map<string, number>();
-	// The run elsewhere may have sent them.
+	// The other run may have sent them.
 	const isElsewhere = run.isElsewhere || (await run.records?.claimPassage()) === false;
 	for (let index = 0; index < tally.items; index++) {
 		const item = await readItem(reading, index);
@@ -293,7 +308,7 @@ async function readItems(run: Run): Promise<Step> {
 			continue;
 		}
 		if (isElsewhere) {
-			done.push(refuseItem(run, item, runFromEarlierState(words), 'duplicate'));
+			done.push(refusalOf(run, item, runFromEarlierState(words), 'duplicate'));
 			continue;
 		}
 		run.ledger.tokenIds.add(item.tokenId);
@@ -302,7 +317,7 @@ async function readItems(run: Run): Promise<Step> {
 		if (first === undefined) firstUses.set(external_id, index);
 		else if (isMoneyOut) {
 			const refusal = sameIdAsItem(words, first, index, external_id);
-			done.push(refuseItem(run, item, refusal, 'duplicate'));
+			done.push(refusalOf(run, item, refusal, 'duplicate'));
 			continue;
 		}
 		const doneBefore = triedBefore(run, item);
@@ -317,19 +332,18 @@ async function readItems(run: Run): Promise<Step> {
 	};
 }
 
-/** The execution as a postback target asks for it. */
 function askingExecution({ context, ledger, session }: Run): AskingExecution {
 	let url: unknown;
 	const { node, run, isTool } = ledger;
 	return {
 		id: context.getExecutionId(),
 		resumeUrl() {
-			// Once for all items: n8n makes an isolate for an expression.
+			// Evaluated once for all items, because n8n makes an isolate for each expression.
 			url ??= context.evaluateExpression('{{ $execution.resumeUrl }}', 0);
 			return url;
 		},
 		proofFor(item, { kind, amount, external_id }) {
-			// A tool has no items: a second call may be a second charge, whatever it asks for.
+			// A tool has no items, so a second call may be a second charge even if it asks for the same.
 			if (isTool) return randomProof();
 			const what = [node, run, item, kind, amount, external_id];
 			return keptProof(session.identity, JSON.stringify(what));

@@ -23,38 +23,47 @@ import {
 	tokenRejected,
 	tooManyRequests,
 } from './refusals';
-import { refuseCancelled, refuseItem, triedBefore, withinLimits } from './refuse';
+import { refusalOfCancelled, refusalOf, triedBefore, withinLimits } from './refuse';
 import { resultOfAttempt } from './report';
 import { isCancelled, type Run } from './state';
 import type { Pace } from './words';
 
-/** Records and sends the items of a batch at once; gives what became of those that it came to. Never rejects. */
+/** Records and sends the items of a batch at once; gives the results of those that were reached. Never rejects. */
 export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
-	if (isCancelled(run)) return batch.map((item) => refuseCancelled(run, item));
-	const { ready, known, done } = await recordBatch(run, batch);
-	// The node is about to stop, so the others of the batch do not start.
-	if (done.length + known.length > 0 && !run.tally.continuesOnFailure) {
-		return await takeBackRecords(run, ready, [...done, ...(await refuseKnown(run, known))]);
-	}
+	if (isCancelled(run)) return batch.map((item) => refusalOfCancelled(run, item));
+	const recorded = await recordBatch(run, batch);
+	const areSomeRefused = recorded.done.length + recorded.known.length > 0;
+	if (areSomeRefused && !run.tally.continuesOnFailure) return await sendNone(run, recorded);
+	return await sendRecorded(run, recorded);
+}
+
+/** Sends nothing of a batch in which some items are refused, because the node is about to stop. */
+async function sendNone(run: Run, { ready, known, done }: RecordedBatch): Promise<Done[]> {
+	const refused = [...done, ...(await refusalsOfKnown(run, known))];
+	return await takeBackRecords(run, ready, refused);
+}
+
+async function sendRecorded(run: Run, { ready, known, done }: RecordedBatch): Promise<Done[]> {
 	const sending = ready.map(async (item) => await sendItem(run, item));
-	// While they are out, n8n's database is idle: it takes the marks of the batch before.
+	// While the requests are out, n8n's database is idle, so it takes the marks of the batch before.
 	const marking = run.records?.markAccepted();
-	const all = await Promise.all(sending);
+	const ends = await Promise.all(sending);
 	await marking;
-	const sent = all.filter((each) => each !== undefined);
+	const sent: Done[] = [];
+	for (const end of ends) if (end.is === 'done') sent.push(end.done);
 	noteAccepted(run, sent);
-	// Not before the others are sent: nothing stands between their record and their request.
-	done.push(...(await refuseKnown(run, known)));
-	// Those that were not come to, or certainly not carried out.
+	// Only now, so that nothing comes between recording the others and sending them.
+	const refused = [...done, ...(await refusalsOfKnown(run, known))];
+	// Those that were not reached, and those that were certainly not carried out.
 	const notPaid = ready.filter((item) => !mayBePaid(run.ledger, item));
-	return await takeBackRecords(run, notPaid, [...done, ...sent]);
+	return await takeBackRecords(run, notPaid, [...refused, ...sent]);
 }
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
 
-/** A batch of which was asked whether it was recorded before. */
+/** A batch after the duplicate check. */
 interface RecordedBatch extends Step {
-	/** Those that were: they are not sent. */
+	/** Items that were recorded before, and so are not sent. */
 	known: Ready[];
 }
 
@@ -66,9 +75,13 @@ async function recordBatch(run: Run, batch: Ready[]): Promise<RecordedBatch> {
 		known = await run.records.record(externalIdsOf(batch));
 	} catch (error) {
 		if (isCancelled(run)) {
-			return { ready: [], known: [], done: batch.map((item) => refuseCancelled(run, item, error)) };
+			return {
+				ready: [],
+				known: [],
+				done: batch.map((item) => refusalOfCancelled(run, item, error)),
+			};
 		}
-		return { ready: [], known: [], done: batch.map((item) => refuseItem(run, item, error)) };
+		return { ready: [], known: [], done: batch.map((item) => refusalOf(run, item, error)) };
 	}
 	return {
 		ready: batch.filter(({ request }) => !known.has(request.external_id)),
@@ -77,15 +90,15 @@ async function recordBatch(run: Run, batch: Ready[]): Promise<RecordedBatch> {
 	};
 }
 
-/** Refuses items that were recorded before, in the words of what is known of them. */
-async function refuseKnown(run: Run, items: Ready[]): Promise<Done[]> {
+/** Says of items that were recorded before whether they are known to have been accepted. */
+async function refusalsOfKnown(run: Run, items: Ready[]): Promise<Done[]> {
 	const { words } = run.operation;
 	const accepted = await run.records?.acceptedBefore(externalIdsOf(items));
 	return items.map((item) => {
 		const { external_id } = item.request;
 		const wasAccepted = accepted?.has(external_id) === true;
 		const refusal = (wasAccepted ? acceptedBefore : recordedBefore)(words, external_id);
-		return refuseItem(run, item, refusal, 'duplicate');
+		return refusalOf(run, item, refusal, 'duplicate');
 	});
 }
 
@@ -101,7 +114,7 @@ async function takeBackRecords(run: Run, items: Ready[], done: Done[]): Promise<
 	if (run.records === undefined || items.length === 0) return done;
 	const { remembered, reason } = await run.records.takeBack(externalIdsOf(items));
 	if (remembered.length === 0) return done;
-	// Those of which no result says it yet. Two results may have one id: the first one says it.
+	// The ids that no result has mentioned yet. Two results may have the same id: the first one mentions it.
 	const unsaid = new Set(remembered);
 	const results: Done[] = [];
 	for (const item of done) {
@@ -119,58 +132,63 @@ async function takeBackRecords(run: Run, items: Ready[], done: Done[]): Promise<
 	return results;
 }
 
-/**
- * Sends one item, alone until its account's token was accepted. Undefined where the node is about to stop, and
- * it was not come to. Once its request was sent, nothing throws.
- */
-export async function sendItem(run: Run, item: Ready): Promise<Done | undefined> {
-	const { session, tally } = run;
-	const standing = standingOf(session, item.account);
-	const turn = await beginTurn(standing);
-	let done: Done | undefined;
-	try {
-		const entry = await enterItem(run, item, standing, turn);
-		if (entry.is === 'refused') done = entry.done;
-		else {
-			const result = await post(run, item, standing, entry.bearer);
-			done = endItem(run, item, entry.attempt, result);
-		}
-	} finally {
-		// Before those that wait for the turn: of a batch that fails no other item starts.
-		if (done?.result.outcome !== 'accepted' && !tally.continuesOnFailure) tally.isStopping = true;
-		endTurn(standing, turn);
+/** How sending an item ended. The node may stop before it reaches an item, because another one has failed. */
+type SendEnd = { is: 'done'; done: Done } | { is: 'notReached' };
+
+/** Sends one item, alone until its account's token was accepted. Once its request was sent, nothing throws. */
+export async function sendItem(run: Run, item: Ready): Promise<SendEnd> {
+	const standing = standingOf(run.session, item.account);
+	const begun = await beginTurn(standing);
+	if (begun.is === 'noToken') {
+		const refused: SendEnd = { is: 'done', done: refusalOf(run, item, begun.error) };
+		stopUnlessAccepted(run, refused);
+		return refused;
 	}
-	return done;
+	let end: SendEnd = { is: 'notReached' };
+	try {
+		end = await sendInTurn(run, item, standing, begun.turn);
+		return end;
+	} finally {
+		// Before the turn ends: when an item fails, those that wait for the turn must not start.
+		stopUnlessAccepted(run, end);
+		endTurn(standing, begun.turn);
+	}
 }
 
-/** What an item has before its request, or what becomes of it without one. */
-type Entry =
-	| { is: 'entered'; attempt: Attempt; bearer: BearerToken }
-	| { is: 'refused'; done: Done | undefined };
-
-function refused(done: Done | undefined): Entry {
-	return { is: 'refused', done };
+function stopUnlessAccepted({ tally }: Run, end: SendEnd): void {
+	if (end.is === 'done' && end.done.result.outcome === 'accepted') return;
+	if (!tally.continuesOnFailure) tally.isStopping = true;
 }
 
-/** Gets the token of an item and enters its attempt, unless something is against it. */
+async function sendInTurn(run: Run, item: Ready, standing: Standing, turn: Turn): Promise<SendEnd> {
+	const entry = await enterItem(run, item, standing, turn);
+	if (entry.is !== 'entered') return entry;
+	const result = await post(run, item, standing, entry.bearer);
+	return { is: 'done', done: endItem(run, item, entry.attempt, result) };
+}
+
+/** An item that is about to be sent, or how it ended without being sent. */
+type Entry = { is: 'entered'; attempt: Attempt; bearer: BearerToken } | SendEnd;
+
+/** Gets the token for an item and writes its attempt down, unless there is a reason not to send it. */
 async function enterItem(run: Run, item: Ready, standing: Standing, turn: Turn): Promise<Entry> {
-	const refusal = turn.noToken ?? judgeStanding(run, standing);
-	if (refusal !== undefined) return refused(refuseItem(run, item, refusal));
+	const refusal = judgeStanding(run, standing);
+	if (refusal !== undefined) return { is: 'done', done: refusalOf(run, item, refusal) };
 	let bearer: BearerToken;
 	try {
 		bearer = await tokenFor(run, item);
 	} catch (error) {
-		if (isCancelled(run)) return refused(refuseCancelled(run, item));
+		if (isCancelled(run)) return { is: 'done', done: refusalOfCancelled(run, item) };
 		noteMissingToken(run, standing, turn, error);
-		return refused(refuseItem(run, item, error));
+		return { is: 'done', done: refusalOf(run, item, error) };
 	}
 	// The duplicate check and a token endpoint may take their time.
-	if (isCancelled(run)) return refused(refuseCancelled(run, item));
-	if (run.tally.isStopping) return refused(undefined);
-	// Nothing is awaited from here to the attempt: a second tool of an agent would come in between, and both would
-	// find the ledger without the other's attempt.
+	if (isCancelled(run)) return { is: 'done', done: refusalOfCancelled(run, item) };
+	if (run.tally.isStopping) return { is: 'notReached' };
+	// Nothing is awaited from here until the attempt is written down. Otherwise a second tool of an agent could come
+	// in between, and neither would find the other's attempt in the ledger.
 	const before = triedBefore(run, item) ?? withinLimits(run, [item]).done[0];
-	if (before !== undefined) return refused(before);
+	if (before !== undefined) return { is: 'done', done: before };
 	if (item.expectation !== undefined) recordExpectation(run.expectations, item.expectation);
 	const attempt = beginAttempt(run.ledger, item);
 	run.tally.inFlight.add(item.request.external_id);
@@ -185,14 +203,14 @@ function judgeStanding(run: Run, standing: Standing): InputError | undefined {
 	return tooManyRequests(seconds === Infinity ? undefined : seconds, paceOf(run));
 }
 
-/** Notes what it says of an account that there is no token for it. */
+/** Notes what a missing token means for the account. */
 function noteMissingToken(run: Run, standing: Standing, turn: Turn, error: unknown): void {
 	if (error instanceof TooManyTokenRequests) beginPause(run.session, standing, error.retryAfter);
 	else if (isClientRejected(error)) standing.rejection ??= error;
 	else if (error instanceof InputError) turn.noToken = error;
 }
 
-/** Enters what became of an item's request, and notes what it says. It was sent, so nothing throws. */
+/** Writes down what became of an item's request. The request was sent, so nothing here throws. */
 function endItem(run: Run, item: Ready, attempt: Attempt, requestResult: RequestResult): Done {
 	const { operation, tally } = run;
 	const { index, request, finish, expectation } = item;
@@ -235,9 +253,9 @@ async function tokenFor(
 const LEAST_AGE_AT_403 = 60_000;
 
 /**
- * Posts one request in the name of its account, and notes how that stands afterwards. A token that is rejected
- * is discarded. If an earlier request had fetched it, this one is sent once more with a new token, unless it is
- * a payment. Never rejects.
+ * Posts an item's request, and notes what the response says about its account. A rejected token is discarded. If
+ * an earlier request had fetched it, the item is posted once more with a new one, unless it is a payment. Never
+ * rejects.
  */
 async function post(
 	run: Run,
@@ -245,19 +263,14 @@ async function post(
 	standing: Standing,
 	{ accessToken, isFromEarlier }: BearerToken,
 ): Promise<RequestResult> {
-	const { httpRequest, operation, session } = run;
-	const { account, request } = item;
-	const first = await postRequest(
-		httpRequest,
-		connectionOf(run, item, accessToken),
-		operation,
-		request,
-	);
+	const { operation, session } = run;
+	const { account } = item;
+	const first = await postOnce(run, item, accessToken);
 	noteResponse(session, standing, first);
 	// One of the Rejected Values is about the item, not about its token.
 	if (!isRejectedForToken(first)) return first;
 	if (first.statusCode !== 401) {
-		// Services say 403 to a token that has expired, too.
+		// Some services say 403 to a token that has expired.
 		forgetToken(account, accessToken, LEAST_AGE_AT_403);
 		return first;
 	}
@@ -266,38 +279,50 @@ async function post(
 		standing.rejection ??= tokenRejected();
 		return first;
 	}
-	// The next request has another token, of which nobody knows yet.
+	// The next request will have a new token, which has not been accepted yet.
 	standing.isAccepted = false;
 	if (operation.isMoneyOut) return first;
+	return await postWithNewToken(run, item, standing, first, accessToken);
+}
+
+/** Posts an item once more after a 401; gives the first result unless a second request reached the service. */
+async function postWithNewToken(
+	run: Run,
+	item: Ready,
+	standing: Standing,
+	first: RequestResult,
+	rejectedToken: string,
+): Promise<RequestResult> {
 	let renewed: BearerToken;
 	try {
 		renewed = await tokenFor(run, item);
 	} catch (error) {
-		// There is no other token.
+		// The account has no other token.
 		if (isClientRejected(error)) standing.rejection ??= tokenRejected();
 		return first;
 	}
 	// The same token would be rejected once more.
-	if (renewed.accessToken === accessToken) {
+	if (renewed.accessToken === rejectedToken) {
 		standing.rejection ??= tokenRejected();
 		return first;
 	}
 	if (isCancelled(run) || run.tally.isStopping) return first;
-	const second = await postRequest(
-		httpRequest,
-		connectionOf(run, item, renewed.accessToken),
-		operation,
-		request,
-	);
+	const second = await postOnce(run, item, renewed.accessToken);
 	// The first request did reach the service.
 	if (second.outcome === 'notSent') return first;
-	noteResponse(session, standing, second);
-	if (second.statusCode === 401 && isRejectedForToken(second))
+	noteResponse(run.session, standing, second);
+	if (second.statusCode === 401 && isRejectedForToken(second)) {
 		standing.rejection ??= tokenRejected();
+	}
 	return second;
 }
 
-/** How to reach an item's service. Of the account only what the request needs: it holds secrets too. */
+async function postOnce(run: Run, item: Ready, accessToken: string): Promise<RequestResult> {
+	const connection = connectionOf(run, item, accessToken);
+	return await postRequest(run.httpRequest, connection, run.operation, item.request);
+}
+
+/** How to reach an item's service, with only what a request needs: the account holds other secrets. */
 function connectionOf({ settings }: Run, { account, request }: Ready, accessToken: string) {
 	return {
 		baseUrl: account.baseUrl,

@@ -1,5 +1,5 @@
 import { jsonOrText } from '../base/json';
-import { pathOf, type ServiceOperation, type ServiceRequest } from './contract';
+import { requestPath, type ServiceOperation, type ServiceRequest } from './contract';
 import { exchange, type Exchange, type HttpRequest } from './exchange';
 import { type Outcome, outcomeOfFailure, outcomeOfStatus } from './outcome';
 import { firstValue, mismatchOf, type Paths, Sources } from './paths';
@@ -29,11 +29,11 @@ export interface RequestResult {
 	response?: unknown;
 	/** Why it was not sent, or why what came of it is not known. */
 	reason?: Reason;
-	/** How many seconds a service that had too many requests (HTTP 429) wants none; absent where it does not say. */
+	/** How many seconds to wait after too many requests (HTTP 429); absent if the service does not say. */
 	retryAfter?: number;
 }
 
-/** A service that had too many requests and wants none "for 0 s" would get the rest of a list at once. */
+/** If a service asks for a pause of 0 s, the rest of a list must not follow at once. */
 const SHORTEST_PAUSE = 1;
 
 /**
@@ -170,7 +170,7 @@ export async function postRequest(
 		if (externalIdHeader !== undefined) {
 			headers[externalIdHeader] = body.external_id;
 		}
-		const url = baseUrl + pathOf({ path }, schemeName);
+		const url = baseUrl + requestPath({ path }, schemeName);
 		const options = { url, headers, body: JSON.stringify(body) };
 		const clock = AbortSignal.timeout(timeout);
 		isSending = true;

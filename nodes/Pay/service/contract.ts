@@ -98,5 +98,5 @@ export interface ServiceRequest {
 }
 
 /** Path below the base address (section 4); the scheme's name replaces "pay" in the document's path. */
-export const pathOf = ({ path }: Pick<ServiceOperation, 'path'>, schemeName: string) =>
+export const requestPath = ({ path }: Pick<ServiceOperation, 'path'>, schemeName: string) =>
 	`/v2/${schemeName}/${path}`;

@@ -158,7 +158,7 @@ function endTransfer(request: NodeRequest | undefined, body: unknown): void {
 	}
 }
 
-/** The head of the response, be it given or thrown; or why there is none. Never rejects. */
+/** Gives the head of the response, which n8n may return or throw; or why there is none. Never rejects. */
 async function readHead(
 	httpRequest: HttpRequest,
 	options: IHttpRequestOptions,

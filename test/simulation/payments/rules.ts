@@ -180,13 +180,12 @@ function isSamePayment(earlier: Send, later: Send): boolean {
 }
 
 /**
- * A gateway may reject the token of what was carried out: Retry On Fail must not send it again. Of two
- * processes that run one execution at once, one does not know what the other was told.
+ * A gateway may reject the token of what was carried out: neither Retry On Fail nor another node of the execution
+ * must send it again. Of two processes that run one execution at once, one does not know what the other was told.
  */
 function isRepeatedWithNextToken(earlier: Send, later: Send): boolean {
 	if (!isRejectedForToken(earlier) || !isKnownTo(later.run, earlier.run)) return false;
-	if (earlier.run.execution.name !== later.run.execution.name) return false;
-	return isSameItem(earlier, later.run, later.item);
+	return earlier.run.execution.name === later.run.execution.name;
 }
 
 /** Whether a run can look up what an earlier one was told, in its execution or in its process. */
