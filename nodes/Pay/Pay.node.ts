@@ -12,7 +12,7 @@ import { testPayCredential } from './account/credentialTest';
 import { onMessage } from './n8n1/version';
 import { credentials, findOperation, type Operation, properties, subtitle } from './operations';
 import { resumeWebhooks, waitingNodeTooltip } from './operations/wait';
-import { refuseOnError, refusePostback } from './postback/take';
+import { refuseOnError, refusePostback } from './postback/respond';
 import { failAll } from './run/report';
 import { runRequests } from './run/run';
 

@@ -9,7 +9,7 @@ import {
 } from 'n8n-workflow';
 import { testPayCredential } from './account/credentialTest';
 import { publish, receive, triggerProperties } from './operations/trigger';
-import { refuseOnError, RESPONSE_CODE } from './postback/take';
+import { refuseOnError, RESPONSE_CODE } from './postback/respond';
 import { POSTBACK_METHODS } from './postback/postback';
 
 /** Starts a workflow when the service reports a charge or payment. */

@@ -204,6 +204,21 @@ test('anything may be a failure where paid has words of its own', () => {
 	expect(statusWords?.failed).toStrictEqual(['no', '*']);
 });
 
+test.each([
+	{ field: 'statusField', path: 'pix.0.status' },
+	{ field: 'statusField', path: 'status\nbody.PIX[1].status' },
+	{ field: 'amountField', path: 'pix.0.amount' },
+	{ field: 'refundField', path: 'pix.0.refund' },
+])('$field cannot be $path, which is that of another charge, beside a list', ({ field, path }) => {
+	const listed = { ...STATUS, idField: 'pix[].txid' };
+	expect(refusalOf(() => described({ ...listed, [field]: path }))).toMatchObject({
+		field,
+		message: expect.stringContaining('names one entry of a list'),
+	});
+	const ofOne = { ...STATUS, idField: 'pix.0.txid' };
+	expect(refusalOf(() => described({ ...ofOne, [field]: path }))).toBeUndefined();
+});
+
 describe('Required Values', () => {
 	const LIST = { statusField: 'status\npix[].status', paidValues: 'paid' };
 	const refused = (requiredValues: unknown, more: object = LIST) =>

@@ -122,6 +122,19 @@ test.each<{ name: string; condition: 'paid' | 'paidOrFailed'; status?: StatusWor
 	expect(refusalOf(read)?.field).toBe('startWhen');
 });
 
+test.each([
+	{ field: ['pix.0.status'], idField: ['pix[].txid'], isRefused: true },
+	{ field: ['status', 'body.PIX[1].status'], idField: ['pix[].txid'], isRefused: true },
+	{ field: ['pix[].status', 'pix.0.status'], idField: undefined, isRefused: true },
+	{ field: ['pix.0.status'], idField: ['pix.0.txid'], isRefused: false },
+	{ field: ['pix[].status'], idField: ['pix[].txid'], isRefused: false },
+])('the Field $field beside the External ID Field $idField is refused: $isRefused', (row) => {
+	const { field, idField, isRefused } = row;
+	const condition = { field, values: ['paid'] };
+	const refusal = refusalOf(() => matchOf(condition, { ...STATUS, idField }, 'startWhen', ''));
+	expect(refusal?.field).toBe(isRefused ? 'matchField' : undefined);
+});
+
 describe('a condition among the parameters of a wait', () => {
 	const refusalFor = (typed: object) =>
 		refusalOf(() => refuseMisplacedCondition(typed, 'resumeWhen'));

@@ -3,6 +3,7 @@ import {
 	isUnset,
 	readFieldMatch,
 	readPaths,
+	readRequiredValues,
 	readValues,
 } from '../../nodes/Pay/fields/paths';
 import { refusalOf } from '../refusal';
@@ -45,6 +46,24 @@ test.each<{ entered: unknown }>([
 	{ entered: '$json' },
 ])('the paths $entered are refused, by the name of the field', ({ entered }) => {
 	expect(refusalOf(() => readPaths(entered, FIELD))?.field).toBe('field');
+});
+
+test.each([
+	{ path: 'headers.x-webhook-token', isRefused: true },
+	{ path: 'postback.headers[X-Api-Key]', isRefused: true },
+	{ path: 'headers.Authorization', isRefused: true },
+	{ path: 'query.hmac', isRefused: true },
+	{ path: 'headers.x-event', isRefused: false },
+	{ path: 'query.token', isRefused: false },
+	{ path: 'data.token', isRefused: false },
+])('$path, which a postback shows as *** or not at all, is refused: $isRefused', (row) => {
+	const { path, isRefused } = row;
+	const refusal = refusalOf(() => readPaths(path, FIELD, { mayHaveLists: true }));
+	expect(refusal?.field).toBe(isRefused ? 'field' : undefined);
+	const required = refusalOf(() => readRequiredValues(`${path} = a`, FIELD));
+	expect(required?.field).toBe(isRefused ? 'field' : undefined);
+	// A challenge is given back as it was sent.
+	expect(readPaths(path, FIELD)).toStrictEqual([path]);
 });
 
 describe('a path through a list', () => {

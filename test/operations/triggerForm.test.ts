@@ -1,30 +1,6 @@
-import { readAuthentication, refuseWrongTime } from '../../nodes/Pay/operations/trigger';
-import { refuseWrongResponse } from '../../nodes/Pay/postback/take';
+import { refuseWrongTime } from '../../nodes/Pay/operations/trigger';
+import { refuseWrongResponse } from '../../nodes/Pay/postback/respond';
 import { refusalOf } from '../refusal';
-
-describe('Authentication', () => {
-	test.each(['signedUrl', 'sender', 'none'])('%s is read', (chosen) => {
-		expect(readAuthentication(chosen, chosen)).toBe(chosen);
-	});
-
-	test('one that the form has by default is read, of which n8n stores nothing', () => {
-		expect(readAuthentication(undefined, 'signedUrl')).toBe('signedUrl');
-	});
-
-	test.each([
-		{ what: 'gives what the list has', typed: '={{ "signedUrl" }}', value: 'signedUrl' },
-		{ what: 'gives "none"', typed: '={{ $json.query.authentication }}', value: 'none' },
-	])('an expression that $what is refused: a request could choose', ({ typed, value }) => {
-		expect(refusalOf(() => readAuthentication(typed, value))).toMatchObject({
-			field: 'authentication',
-			message: expect.stringContaining('is an expression'),
-		});
-	});
-
-	test('what the list does not have is refused', () => {
-		expect(refusalOf(() => readAuthentication('off', 'off'))).toBeDefined();
-	});
-});
 
 describe('the response to postbacks', () => {
 	test.each([

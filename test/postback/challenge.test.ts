@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
-import { readChallengeField } from '../../nodes/Pay/postback/take';
+import { readChallengeField } from '../../nodes/Pay/postback/challenge';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { webhookNode, type Called, type HandedOver } from '../engine/webhook';
 import { refusalOf } from '../refusal';

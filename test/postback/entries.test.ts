@@ -65,7 +65,7 @@ test.each<{ what: string; post: () => ReturnType<typeof signedTrigger>; list: st
 	},
 	{
 		what: 'a trigger with a signed URL, by a field of its own',
-		post: () => signedTrigger({}, MATCH),
+		post: () => signedTrigger({ ...DESCRIBED, idField: 'pix[].txid\nlines[].txid' }, MATCH),
 		list: 'lines',
 	},
 	{ what: 'a wait', post: waitForPaid, list: 'pix' },

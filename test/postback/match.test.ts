@@ -8,7 +8,7 @@ import {
 } from '../../nodes/Pay/postback/match';
 import type { Postback } from '../../nodes/Pay/postback/postback';
 import type { Reference } from '../../nodes/Pay/postback/proof';
-import type { StatusWords } from '../../nodes/Pay/service/state';
+import { NOT_TOLD_APART, type StatusWords } from '../../nodes/Pay/service/state';
 import { judgedPostback, postbackOf } from './postbackOf';
 
 /** Why a workflow does not go on with a postback. */
@@ -131,42 +131,59 @@ describe('a field of a list', () => {
 		expect(whyNot(match, postbackOf({ pix }), { ...CHARGE, external_id }, words)).toBe(why);
 	});
 
+	test.each<{ what: string; idField?: string[]; field: string; lines?: object[]; why?: string }>([
+		{ what: 'an own list', field: 'pix[].status', why: NOT_TOLD_APART },
+		{ what: 'another list', field: 'lines[].status', why: NOT_TOLD_APART },
+		{
+			what: 'another list than that of the External IDs',
+			idField: ['pix[].txid'],
+			field: 'lines[].status',
+			why: NOT_TOLD_APART,
+		},
+		{ what: 'a list of one', field: 'lines[].status', lines: [{ status: 'paid' }] },
+		{ what: 'a list in a postback about one charge', idField: ['id'], field: 'lines[].status' },
+	])(
+		'that nothing says whose it is counts for no charge: $what: $why',
+		({ idField, field, lines = [...pix], why }) => {
+			const words: StatusWords = { field: ['event'], paid: ['done'], failed: [], idField };
+			const postback = postbackOf({ id: 'a', event: 'done', pix, lines });
+			const values = ['paid'];
+			expect(whyNot({ field: [field], values }, postback, CHARGE, words)).toBe(why);
+			if (idField === undefined) {
+				expect(whyNot({ field: [field], values }, postback, CHARGE)).toBe(why);
+			}
+		},
+	);
+
+	test('of another list says nothing of an entry that claims to be about a charge', () => {
+		const words = { field: ['pix[].status'], paid: ['x'], failed: [], idField: ['pix[].txid'] };
+		const { claims } = judgeClaims(
+			takenPostback(postbackOf({ pix, lines: [...pix] }), null),
+			words,
+		);
+		const inLines = { field: ['lines[].status'], values: ['paid'] };
+		expect(claims.map((claim) => whyNotAwaited(inLines, claim))).toStrictEqual([
+			NOT_TOLD_APART,
+			NOT_TOLD_APART,
+		]);
+	});
+
 	test.each([
-		{
-			what: '"paid" with another amount',
-			field: ['pix[].status'],
-			entry: { status: 'paid', amount: 0.01 },
-			isMet: false,
-		},
-		{
-			what: '"paid" with its amount',
-			field: ['pix[].status'],
-			entry: { status: 'paid', amount: 49.9 },
-			isMet: true,
-		},
-		{
-			what: 'what is not "paid"',
-			field: ['pix[].sku'],
-			entry: { status: 'paid', amount: 0.01 },
-			isMet: true,
-		},
-		{
-			what: 'another list',
-			field: ['lines[].sku'],
-			entry: { status: 'paid', amount: 0.01 },
-			isMet: true,
-		},
-	])('whose entries nothing tells apart: $what is enough: $isMet', ({ field, entry, isMet }) => {
+		{ what: '"paid" with another amount', entry: { status: 'paid', amount: 0.01 }, isMet: false },
+		{ what: '"paid" with its amount', entry: { status: 'paid', amount: 49.9 }, isMet: true },
+		{ what: 'what is not "paid"', entry: { status: 'new', amount: 0.01 }, isMet: true },
+	])('in one of two entries of a charge: $what is enough: $isMet', ({ entry, isMet }) => {
 		const words: StatusWords = {
 			field: ['pix[].status'],
 			paid: ['paid'],
 			failed: [],
 			amountField: ['pix[].amount'],
+			idField: ['pix[].txid'],
 		};
-		const pending = { status: 'pending', amount: 49.9, sku: 1 };
-		const postback = postbackOf({ pix: [pending, entry], lines: [{ sku: 1 }, { sku: 2 }] });
-		const why = whyNot({ field, values: ['paid', '1'] }, postback, CHARGE, words);
-		expect(why === undefined).toBe(isMet);
+		const paid = { txid: 'a', status: 'paid', amount: 49.9, sku: 1 };
+		const postback = postbackOf({ pix: [paid, { ...paid, ...entry, sku: 2 }] });
+		const match = { field: ['pix[].sku'], values: ['2'] };
+		expect(whyNot(match, postback, CHARGE, words) === undefined).toBe(isMet);
 	});
 });
 

@@ -136,8 +136,12 @@ describe('what would let a reader of the execution call again is left out', () =
 
 describe('the eventId', () => {
 	const QUERY = { pay_proof: PROOF, x: '1', y: '2' };
-	const idOf = async (sent: Sent, reference: Reference | null = ABOUT) => {
-		const postback = await postbackOf({ query: QUERY, body: '{"a":1}', ...sent });
+	const idOf = async (
+		sent: Sent,
+		reference: Reference | null = ABOUT,
+		known: Partial<PostbackContext> = {},
+	) => {
+		const postback = await postbackOf({ query: QUERY, body: '{"a":1}', ...sent }, known);
 		return toJson(postback, { reference }).eventId;
 	};
 
@@ -161,6 +165,13 @@ describe('the eventId', () => {
 		{ what: 'charge, of which it proves none', sent: {}, about: null },
 	])('is another with another $what', async ({ sent, about }) => {
 		expect(await idOf(sent, about)).not.toBe(await idOf({}));
+	});
+
+	test('of what the service signed is that of its body, for anybody can repeat it with another query', async () => {
+		const idOfSigned = async (sent: Sent) => await idOf(sent, null, { isSignedByService: true });
+		const id = await idOfSigned({});
+		expect(await idOfSigned({ method: 'PUT', query: { z: '3' } })).toBe(id);
+		expect(await idOfSigned({ body: '{"a":2}' })).not.toBe(id);
 	});
 
 	test('is another with another field of a form, whatever its files are', async () => {

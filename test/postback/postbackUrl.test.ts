@@ -1,9 +1,9 @@
-import { parsePostbackUrl, postbackUrlHint, testPathOf } from '../../nodes/Pay/postback/target';
+import { readPostbackUrl, postbackUrlHint, testPathOf } from '../../nodes/Pay/postback/target';
 import { refusalOf } from '../refusal';
 
 test('goes out as it was written, with http: too', () => {
-	expect(parsePostbackUrl(' https://A.example/Ü?b=%7e ')).toBe('https://A.example/Ü?b=%7e');
-	expect(parsePostbackUrl('http://a.example/')).toBe('http://a.example/');
+	expect(readPostbackUrl(' https://A.example/Ü?b=%7e ')).toBe('https://A.example/Ü?b=%7e');
+	expect(readPostbackUrl('http://a.example/')).toBe('http://a.example/');
 });
 
 test('a test URL gets a hint, and one of a trigger elsewhere none', () => {
@@ -17,21 +17,21 @@ test('a test URL gets a hint, and one of a trigger elsewhere none', () => {
 });
 
 test.each(['', ' ', 5, null])('%j is empty as a postback URL', (value) => {
-	expect(refusalOf(() => parsePostbackUrl(value))).toMatchObject({
+	expect(refusalOf(() => readPostbackUrl(value))).toMatchObject({
 		field: 'postbackUrl',
 		message: 'The postback URL is empty',
 	});
 });
 
 test.each(['/webhook/1', 'n8n.example.com', 'here'])('"%s" is no absolute URL', (value) => {
-	expect(refusalOf(() => parsePostbackUrl(value))).toMatchObject({
+	expect(refusalOf(() => readPostbackUrl(value))).toMatchObject({
 		field: 'postbackUrl',
 		message: `The postback URL must be an absolute URL: "${value}"`,
 	});
 });
 
 test('of a long text that is no URL, 200 characters are repeated', () => {
-	const refusal = refusalOf(() => parsePostbackUrl('x'.repeat(300)));
+	const refusal = refusalOf(() => readPostbackUrl('x'.repeat(300)));
 	expect(refusal?.message).toBe(`The postback URL must be an absolute URL: "${'x'.repeat(200)}"`);
 });
 
@@ -39,14 +39,14 @@ test.each([
 	{ url: 'ftp://a.example', scheme: 'ftp:' },
 	{ url: 'javascript:alert(1)', scheme: 'javascript:' },
 ])('$url is refused for its scheme', ({ url, scheme }) => {
-	expect(refusalOf(() => parsePostbackUrl(url))).toMatchObject({
+	expect(refusalOf(() => readPostbackUrl(url))).toMatchObject({
 		field: 'postbackUrl',
 		message: `The postback URL must start with https:// or http://, but starts with "${scheme}"`,
 	});
 });
 
 test('an expression that n8n left as text is refused: the service would call another address', () => {
-	const read = () => parsePostbackUrl('https://example.com/hook?order={{ $json.id }}');
+	const read = () => readPostbackUrl('https://example.com/hook?order={{ $json.id }}');
 	expect(refusalOf(read)).toMatchObject({
 		field: 'postbackUrl',
 		message: 'The postback URL contains an expression as plain text',
@@ -55,7 +55,7 @@ test('an expression that n8n left as text is refused: the service would call ano
 
 test('a URL that holds a proof is refused: two signatures prove nothing', () => {
 	const url = 'https://a.example/?pay_proof=x';
-	expect(refusalOf(() => parsePostbackUrl(url))).toMatchObject({
+	expect(refusalOf(() => readPostbackUrl(url))).toMatchObject({
 		field: 'postbackUrl',
 		message: 'The postback URL already contains pay_proof, which this node adds itself',
 	});

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { INodeExecutionData, IWebhookFunctions } from 'n8n-workflow';
 import { toPostbackItem } from '../../nodes/Pay/postback/match';
 import { type Postback, readContent, readPostback } from '../../nodes/Pay/postback/postback';
-import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/take';
+import { logNotAwaited, refuseOnError, refusePostback } from '../../nodes/Pay/postback/respond';
 import { judgedPostback, postbackOf } from './postbackOf';
 import { webhookContext } from '../contexts';
 

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { createHmac, randomUUID } from 'node:crypto';
 import { signUrl } from '../../nodes/Pay/postback/proof';
 import { claimStarts } from '../../nodes/Pay/postback/repeats';
 import { STATES } from '../../nodes/Pay/service/state';
@@ -125,6 +125,55 @@ test('of a list each entry is asked for: one that started no workflow yet starts
 	]);
 	expect(await post(first, { id: 'late', status: 'paid' })).toStrictEqual([['late', 'paid']]);
 	expect(await post(first, { id: 'late', status: 'paid' })).toStrictEqual([]);
+});
+
+describe('of what says no External ID', () => {
+	/** Gives what the items say, each postback signed by the service with a key that the trigger knows. */
+	function signedBy(credential: object) {
+		const key = 'the key of the service';
+		const node = trigger({
+			parameters: {
+				authentication: 'sender',
+				startWhen: 'any',
+				options: { skipRepeats: true },
+			},
+			credential: () => ({
+				...CREDENTIAL,
+				senderCheck: 'signature',
+				signatureHeader: 'x-signature',
+				signatureSecret: key,
+				...credential,
+			}),
+		});
+		return async (signed: string, body: object, sent: object = {}) => {
+			const rawBody = Buffer.from(JSON.stringify(body));
+			const hmac = createHmac('sha256', key).update(signed).update(rawBody).digest('hex');
+			const request = { method: 'POST', query: {}, headers: {}, ...sent };
+			const headers = { ...request.headers, 'x-signature': hmac };
+			const { result } = await node.call({ ...request, headers, rawBody });
+			return result.workflowData?.[0]?.map(({ json }) => json.state);
+		};
+	}
+
+	test('a signed body is a repeat whatever its method and query are: anybody can change those', async () => {
+		const post = signedBy({});
+		expect(await post('', { status: 'open' })).toStrictEqual(['other']);
+		expect(await post('', { status: 'open' }, { query: { try: '2' } })).toBeUndefined();
+		expect(await post('', { status: 'open' }, { method: 'PUT' })).toBeUndefined();
+	});
+
+	test('"paid" is no repeat of "pending" that differs in a signed header alone', async () => {
+		const post = signedBy({
+			signedContent: 'template',
+			signedTemplate: '{header:x-event}.{body}',
+			statusField: 'headers.x-event',
+		});
+		const send = async (event: string) =>
+			await post(`${event}.`, { id: 1 }, { headers: { 'x-event': event } });
+		expect(await send('pending')).toStrictEqual(['other']);
+		expect(await send('paid')).toStrictEqual(['paid']);
+		expect(await send('paid')).toBeUndefined();
+	});
 });
 
 describe('of what postbacks claim', () => {

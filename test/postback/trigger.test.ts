@@ -100,9 +100,28 @@ test('About as an expression, which a request could choose, and one of no list: 
 	}
 });
 
-test('Authentication as an expression, which a request could choose: nothing starts', async () => {
-	const node = webhookNode({ parameters: { authentication: '={{ "none" }}' } });
-	const { result, status } = await node.post('https://n8n.example.com/webhook/x/postback');
+// n8n takes the "=" of an expression away where the form allows none, but for a $fromAI() and the texts of a list.
+test.each<{ what: string; parameters: INodeParameters }>([
+	{ what: 'Authentication', parameters: { authentication: '={{ $fromAI("none") }}' } },
+	{ what: 'Start', parameters: { startWhen: '={{ $fromAI("any") }}' } },
+	{ what: 'Field', parameters: { matchField: '={{ $fromAI("status") }}' } },
+	{ what: 'one of the Values', parameters: { matchValues: ['paid', '={{ $json.query.status }}'] } },
+])('$what as an expression, which a request could choose: nothing starts', async (row) => {
+	const match = { startWhen: 'match', matchField: 'status', matchValues: ['paid'] };
+	const parameters = { authentication: 'none', ...match, ...row.parameters };
+	const node = webhookNode({ parameters });
+	const { result, status, log } = await node.post('https://a.example/?status=new', {
+		status: 'new',
+	});
+	expect([status, result]).toStrictEqual([500, { noWebhookResponse: true }]);
+	expect(log).toStrictEqual([
+		expect.stringContaining('is an expression, so whoever sends a request could choose it'),
+	]);
+});
+
+test('an Authentication that the list does not have: nothing starts', async () => {
+	const node = webhookNode({ parameters: { authentication: 'off' } });
+	const { result, status } = await node.post('https://a.example/', { status: 'paid' });
 	expect([status, result]).toStrictEqual([500, { noWebhookResponse: true }]);
 });
 

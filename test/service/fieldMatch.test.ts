@@ -217,6 +217,14 @@ test.each<{ value: unknown; expected: boolean }>([
 	expect(why === undefined).toBe(expected);
 });
 
+test('a text that is too long for a word is none, and is not empty', () => {
+	const sources = new Sources({ a: `paid${' '.repeat(1000)}` });
+	expect(mismatchOf({ field: ['a'], values: ['paid'] }, sources)).toBe(
+		'the field "a" has another value',
+	);
+	expect(mismatchOf({ field: ['a'], values: ['*'] }, sources)).toBeUndefined();
+});
+
 test('of a field that has nothing, a log says that it is empty', () => {
 	const match = { field: ['a'], values: ['*'] };
 	expect(mismatchOf(match, new Sources({ a: '' }))).toBe('the field "a" is empty');

@@ -80,3 +80,29 @@ test('a list of charges beside one of refunds takes time that grows with their l
 	};
 	expect(await growsTooFast(time, 50_000)).toBeUndefined();
 });
+
+// Each entry judged a text beside the list anew: 1,000 of them beside 8 MB took minutes.
+test.each<{ what: string; text: (size: number) => string }>([
+	{ what: 'letters', text: (n) => filled(n, 'Pa') },
+	{ what: 'blanks', text: (n) => filled(n, ' ') },
+	{ what: 'zeros', text: (n) => filled(n, '0.') },
+	{ what: 'JSON', text: (n) => `["${filled(n, 'a')}"]` },
+])('a text of $what beside a list is not read for each of its entries', async ({ text }) => {
+	const words = {
+		field: ['status'],
+		paid: ['*'],
+		failed: ['failed'],
+		required: [
+			{ path: 'note', value: '*' },
+			{ path: 'mode', value: 'live' },
+		],
+		idField: ['pix[].txid'],
+	};
+	const time = async (size: number) => {
+		const pix = Array.from({ length: size / 50 }, () => ({ txid: 'a' }));
+		const long = text(20 * size);
+		const sources = new Sources({ pix, status: long, note: long, mode: 'live' });
+		return await processorTime(() => stateOf(words, { external_id: 'a' }, sources));
+	};
+	expect(await growsTooFast(time, 50_000)).toBeUndefined();
+});

@@ -314,7 +314,7 @@ export function readSchemeName(value: unknown): string {
 	throw wrongInCredential(
 		'schemeName',
 		'must be one segment of a path',
-		'Enter the word between /v2/ and /qrcode in the addresses of the service, for example pay.',
+		"Enter the word between /v2/ and /qrcode in the service's addresses, for example pay.",
 	);
 }
 

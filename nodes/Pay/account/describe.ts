@@ -7,11 +7,12 @@ import {
 	readPaths,
 	readRequiredValues,
 	readValues,
+	refuseOneEntry,
 } from '../fields/paths';
 import { AMOUNT_UNITS } from '../service/amounts';
 import type { ResponseWords } from '../service/client';
-import { ANYTHING, listsOf, normalPath, type Paths } from '../service/paths';
-import type { RequiredValue, StatusWords } from '../service/state';
+import { ANYTHING, listsOf, type Paths } from '../service/paths';
+import { fieldsInWords, pathsOfEntries, type StatusWords } from '../service/state';
 import { credentialField, fieldInCredential, readChosen, wrongInCredential } from './label';
 
 /** What the service says, as the credential describes it; the document shows none of it. */
@@ -114,25 +115,13 @@ function readWords(
 const readRequired = (fields: DescriptionFields) =>
 	readRequiredValues(fields.requiredValues, fieldInCredential('requiredValues'));
 
-/** As pix.0.status does of the list pix. */
-function namesOneEntry(path: string, list: string): boolean {
-	const start = list === '' ? '' : `${list}.`;
-	const normal = normalPath(path);
-	return normal.startsWith(start) && /^\d+(\.|$)/.test(normal.slice(start.length));
-}
-
-/** Refuses a required value that nothing says which entry of a list it is about. */
-function refuseOtherLists(required: RequiredValue[], status: StatusWords): void {
-	const { field, amountField = [], idField = [] } = status;
-	const lists = listsOf([...field, ...amountField, ...idField]);
-	for (const { path } of required) {
-		if (lists.some((list) => namesOneEntry(path, list))) {
-			throw wrongInCredential(
-				'requiredValues',
-				`cannot contain ${JSON.stringify(path)}, which names one entry of a list and would decide for all the others`,
-				'Write [] instead of the number.',
-			);
-		}
+/** Refuses a path of which nothing says which entry of a list it is about. */
+function refuseOtherLists(status: StatusWords): void {
+	const lists = listsOf(pathsOfEntries(status));
+	for (const [name, field] of Object.entries(fieldsInWords(status))) {
+		refuseOneEntry(field, lists, fieldInCredential(name));
+	}
+	for (const { path } of status.required ?? []) {
 		const [list] = listsOf([path]);
 		if (list === undefined || lists.includes(list)) continue;
 		throw wrongInCredential(
@@ -200,8 +189,8 @@ function readStatusWords(fields: DescriptionFields): StatusWords | undefined {
 	}
 	if (idField !== undefined) status.idField = idField;
 	const required = readRequired(fields);
-	refuseOtherLists(required, status);
 	if (required.length > 0) status.required = required;
+	refuseOtherLists(status);
 	return status;
 }
 

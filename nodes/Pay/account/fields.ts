@@ -181,7 +181,7 @@ const describeService: CredentialField[] = [
 		required: true,
 		placeholder: 'e.g. pay',
 		description:
-			'The word between /v2/ and /qrcode in the addresses of the service. Its document shows "pay" in place of the real one.',
+			'The word between /v2/ and /qrcode in the service\'s addresses. Its document shows "pay" in place of the real one.',
 	}),
 	described({
 		displayName: 'Header for the External ID',

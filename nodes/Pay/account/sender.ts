@@ -11,7 +11,7 @@ import { isExpression } from '../base/n8n';
 import { isHeaderName } from '../base/text';
 import { matchField, type PostbackMatch } from '../fields/condition';
 import { wrongField } from '../fields/label';
-import type { Paths } from '../service/paths';
+import { besideBody, type Paths } from '../service/paths';
 import { fieldsInWords, type StatusWords } from '../service/state';
 import { type PayCredential, senderFields } from './fields';
 import { readChosen, wrongInCredential } from './label';
@@ -41,7 +41,7 @@ interface SecretHeader {
 	is: 'secretHeader';
 	/** In small letters. */
 	header: string;
-	/** Each of them is taken: while one is replaced, two count. */
+	/** Each of them is accepted, because two are valid while one is being replaced. */
 	values: string[];
 }
 
@@ -51,13 +51,13 @@ interface SignatureRule {
 	forms: readonly [SignedForm, ...SignedForm[]];
 	/** Whether the header is written as the public standard has it. */
 	isStandard: boolean;
-	/** One signature of several is enough: while a secret or key is replaced, two count. */
+	/** One valid signature is enough, because two secrets or keys are in use while one is being replaced. */
 	keys:
 		| { hmac: 'sha256' | 'sha512'; secrets: Array<string | Buffer> }
 		| { publicKeys: KeyObject[] };
 }
 
-/** How genuine postbacks are told by their sender. */
+/** How a genuine sender is recognized. */
 export type SenderRule = SecretHeader | SignatureRule;
 
 const SENDER_CHECKS = ['none', 'signature', 'secretHeader'] as const;
@@ -79,7 +79,7 @@ function readHeaderName(credential: PayCredential, field: HeaderField): string {
 	);
 }
 
-/** The secrets of a field, one a line. Throws an InputError, never with one. */
+/** The secrets of a field, one a line. Its errors never contain one. */
 function readSecrets(
 	credential: PayCredential,
 	field: 'secretHeaderValue' | 'signatureSecret',
@@ -109,7 +109,7 @@ const BEGINNING = '-----BEGIN';
 function readHmacSecrets(credential: PayCredential): string[] {
 	const secrets = readSecrets(credential, 'signatureSecret');
 	if (!secrets.some((secret) => secret.includes(BEGINNING))) return secrets;
-	// Everybody may know a public key: a signature made with it as a secret proves nothing.
+	// Anybody may know a public key, so a signature made with it as a secret proves nothing.
 	throw wrongInCredential(
 		'signatureSecret',
 		'is a key, not a secret',
@@ -117,10 +117,10 @@ function readHmacSecrets(credential: PayCredential): string[] {
 	);
 }
 
-/** A key between its two lines, whatever became of the breaks of its own lines. */
+/** A key between its first and last line, whatever became of the line breaks inside. */
 const PEM = /-----BEGIN ([A-Z0-9 ]+)-----([^-]*)-----END \1-----/g;
 const KINDS_OF_KEY = ['PUBLIC KEY', 'RSA PUBLIC KEY', 'CERTIFICATE'];
-/** Shorter ones have been computed from their public part. */
+/** The private part of shorter ones has been computed from the public one. */
 const SHORTEST_KEY = 1024;
 
 const wrongKey = (what: string): InputError =>
@@ -161,7 +161,7 @@ function readPublicKeys(credential: PayCredential): KeyObject[] {
 	return keys;
 }
 
-/** What each choice of Signed Content stands for, but for a template that a person wrote. */
+/** What each choice of Signed Content means, except for a template. */
 const BODY: SignedContent = [{ is: 'body' }];
 const TIMESTAMP_AND_BODY: SignedContent = [
 	{ is: 'timestamp' },
@@ -251,17 +251,12 @@ export function readSenderRuleOfWait(credential: PayCredential): SenderRule | un
 	return readSenderRule(asText);
 }
 
-/** A path that looks at something else than a body. */
-const BESIDE_BODY = /^(?:postback\.)?(headers|query)(?:[.[](.*))?$/i;
-
 /** The first path that looks at what the service does not sign; undefined where there is none. */
 function unsignedPath(field: Paths, signed: string[]): string | undefined {
 	return field.find((path) => {
-		const [, part, name = ''] = BESIDE_BODY.exec(path) ?? [];
-		if (part === undefined) return false;
-		// A path may have it in brackets: headers[x-event].
-		const header = name.toLowerCase().replace(/\]$/, '');
-		return part.toLowerCase() !== 'headers' || !signed.includes(header);
+		const beside = besideBody(path);
+		if (beside === undefined) return false;
+		return beside.part === 'query' || !signed.includes(beside.name);
 	});
 }
 
@@ -288,7 +283,7 @@ function refuseUnsignedWords(words: StatusWords, signed: string[]): void {
 
 /**
  * Refuses a node's own field that its service does not sign.
- * @param words those of another credential, of which the same is asked
+ * @param words those of another credential, whose fields must be signed too
  */
 export function refuseUnsignedMatch(
 	match: PostbackMatch | undefined,
@@ -313,12 +308,12 @@ function formOf({ forms }: SignatureRule, headers: SignedRequest['headers']): Si
 const provingHeadersOf = (rule: SenderRule): string[] =>
 	rule.is === 'signature' ? rule.forms.map(({ header }) => header) : [rule.header];
 
-/** For the reading of a postback: which of it its checked sender vouches for, and which may not be shown. */
+/** Which parts of a postback its verified sender vouches for, and which must not be shown. */
 export function knownOfSender(rule: SenderRule | undefined, headers: SignedRequest['headers']) {
 	return {
 		isSignedByService: rule?.is === 'signature',
 		signedHeaders: rule?.is === 'signature' ? signedHeadersOf(formOf(rule, headers)) : [],
-		// A signature too: with it and the body, a reader of the execution could call again.
+		// A signature too, because with it and the body a reader of the execution could call again.
 		provingHeaders: rule === undefined ? [] : provingHeadersOf(rule),
 		secrets: rule?.is === 'secretHeader' ? rule.values : [],
 	};
@@ -326,7 +321,7 @@ export function knownOfSender(rule: SenderRule | undefined, headers: SignedReque
 
 const digestOf = (text: string) => createHash('sha256').update(text, 'latin1').digest();
 
-/** A hint for the log: what comes is signed as the public standard says, and something else is set. */
+/** A hint for the log if a request has the headers of the public standard, and something else is set. */
 const standardInWords = (headers: SignedRequest['headers']) =>
 	looksStandard(headers)
 		? '. It has the headers of Standard Webhooks: if your service uses that standard, set Check the Sender to Signature and Signed Content to Standard Webhooks'
@@ -342,7 +337,7 @@ function missingInWords(rule: SenderRule, headers: SignedRequest['headers']): st
 
 /**
  * Why a request cannot be the service's, as far as its headers say, in words for a log, without a secret;
- * undefined where it may be. With it a body need not be read. Compares in constant time.
+ * undefined where it may be. A request with such a fault needs no reading of its body. Compares in constant time.
  */
 export function headerFault(
 	rule: SenderRule,
@@ -353,12 +348,12 @@ export function headerFault(
 	if (sent === '') return missingInWords(rule, headers);
 	if (rule.is === 'signature') return undefined;
 	const found = digestOf(sent);
-	// All are compared: how long that takes says nothing of which one it was.
+	// All are compared, so that the time it takes does not tell which one it was.
 	const matches = rule.values.filter((value) => timingSafeEqual(digestOf(value), found));
 	return matches.length > 0 ? undefined : `the header ${header} has another value`;
 }
 
-/** More values than a service puts into one header. */
+/** More than a service puts into one header. */
 const MOST_VALUES = 20;
 
 /** The values of a signature header: alone or among others, each with a prefix such as `v1=` or without. */

@@ -2,8 +2,8 @@ import { isHeaderName } from '../base/text';
 import { wrongInCredential } from './label';
 
 /*
- * What a service signs: a template of texts and placeholders. Whoever moves a border between two of them
- * keeps the signature genuine, so each border has to be found where the service put it.
+ * What a service signs: a template of texts and placeholders. The signature stays genuine if somebody moves a border
+ * between two of them, so each border has to be where the service put it.
  */
 
 /** A part of what is signed: a text, or something of the request. */
@@ -26,12 +26,12 @@ export interface SignedForm {
 	isTimestampAlone?: boolean;
 }
 
-/** All of a request that may be signed, beside its body. */
+/** Everything in a request that may be signed, apart from its body. */
 export interface SignedRequest {
 	/** By their names in small letters. */
 	headers: Readonly<Record<string, unknown>>;
 	method: string;
-	/** Of the URL as it was given out: a proxy on the way may cut it. */
+	/** Of the URL as it was given out, because a proxy on the way may cut it. */
 	path: string;
 }
 
@@ -64,7 +64,7 @@ function placeholder(name: string): SignedPart {
 export function readTemplate(template: unknown, hasTimestamp: boolean): SignedContent {
 	if (typeof template !== 'string' || template.trim() === '') throw wrongTemplate('is empty');
 	const content: SignedContent = [];
-	// Every second piece stood in braces.
+	// Every second piece was in braces.
 	const pieces = template.replaceAll('\r\n', '\n').split(/\{([^{}]*)\}/);
 	for (const [index, piece] of pieces.entries()) {
 		if (index % 2 === 1) content.push(placeholder(piece));
@@ -76,7 +76,7 @@ export function readTemplate(template: unknown, hasTimestamp: boolean): SignedCo
 	return content;
 }
 
-/** What is wrong with a template whose parts could not be told apart, or that does not hold what it must. */
+/** The fault of a template whose parts cannot be told apart, or that lacks what it must contain. */
 function judgeTemplate(content: SignedContent, hasTimestamp: boolean): string | undefined {
 	const count = (is: SignedPart['is']) => content.filter((part) => part.is === is).length;
 	if (count('body') !== 1) return 'must contain {body} once';
@@ -107,8 +107,8 @@ export function signedHeadersOf(form: Omit<SignedForm, 'header'>): string[] {
 }
 
 /**
- * The text between a part and the next one in some direction; undefined where there is no other part, because
- * nothing can be moved over the beginning or the end of the whole.
+ * The text between a part and its neighbour in one direction; undefined where there is no neighbour, because nothing
+ * can be moved over the beginning or the end of the whole.
  */
 function borderOf(content: SignedContent, index: number, step: 1 | -1): string | undefined {
 	const part = content[index + step];
@@ -117,8 +117,8 @@ function borderOf(content: SignedContent, index: number, step: 1 | -1): string |
 }
 
 /**
- * Whether a value holds a border of its own part, as `n.m` does before `.`, or makes one together with it, as
- * `n.` does before `..`: then it could be taken apart elsewhere.
+ * True if a value contains the border next to it, as `n.m` does before `.`, or makes an earlier one together with it,
+ * as `n.` does before `..`. Then the whole could be taken apart elsewhere.
  */
 function holdsBorder(
 	value: string,
@@ -132,7 +132,7 @@ function holdsBorder(
 /** How far a signed time may be off, in milliseconds. */
 const MOST_OFF = 5 * 60_000;
 
-/** Whole times, with their zone: of ISO 8601, and of HTTP's own Date. They say by themselves where they end. */
+/** Whole times, with their zone: of ISO 8601, and of HTTP's own Date. It is plain where they end. */
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:?\d\d)$/;
 const HTTP_TIME = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/;
 const isWholeTime = (text: string) => ISO_TIME.test(text) || HTTP_TIME.test(text);
@@ -151,12 +151,12 @@ function timestampIn(header: string): string {
 	return marked ?? header.trim();
 }
 
-/** The end of a time, without what stands between time and body: `921`, `123Z`, `00+01:00`. */
+/** The end of a time: `921`, `123Z`, `00+01:00`. */
 const END_OF_TIME = /^\d+(Z|[+-]\d\d:?\d\d)?/;
 
 /**
- * Whether somebody moved the border between time and body. A service that signs times with a fraction signs
- * `1795608000.921.{…}`. Who sends the time `1795608000` and the body `921.{…}` has the genuine signature too.
+ * True if somebody may have moved the border between time and body. A service that signs times with a fraction signs
+ * `1795608000.921.{…}`. Its signature also fits the time `1795608000` with the body `921.{…}`.
  */
 function beginsWithEndOfTime(body: Buffer, border: string): boolean {
 	const text = body.toString('latin1', 0, 40 + border.length);
@@ -203,7 +203,7 @@ export function signedBytes(
 				const header = timestampHeader ?? '';
 				const timestamp = timestampIn(headerText(request.headers[header]));
 				if (timestamp === '') return { fault: `the header ${header} is missing` };
-				// A time that cannot be read is as good as none: NaN compares as false.
+				// An unreadable time is NaN, which compares as false.
 				const isRecent = Math.abs(Date.now() - timeOf(timestamp)) <= MOST_OFF;
 				if (!isRecent) return { fault: `the time in the header ${header} is not the current time` };
 				if (!isWholeTime(timestamp) && holdsBorder(timestamp, before, after)) {
@@ -223,11 +223,11 @@ export function signedBytes(
 }
 
 /*
- * Standard Webhooks, the public standard that Svix and many services speak. Nothing of it is set but the
- * secret: the headers' names, what is signed and how are always the same.
+ * Standard Webhooks, the public standard of Svix and many services. A person enters only the secret, because the
+ * names of the headers, what is signed and how are always the same.
  */
 
-/** The names of its headers: those of the standard, and those that it came from. */
+/** Its headers begin with `webhook`, or with `svix`, where the standard comes from. */
 function standardForm(prefix: 'webhook' | 'svix'): SignedForm {
 	const content: SignedContent = [
 		{ is: 'header', name: `${prefix}-id` },
@@ -244,7 +244,7 @@ function standardForm(prefix: 'webhook' | 'svix'): SignedForm {
 	};
 }
 
-/** The first one whose signature is there counts alone: the id of one says nothing beside the other's signature. */
+/** Only the first one whose signature is there counts. The id of the other one is not signed. */
 export const STANDARD_FORMS = [standardForm('webhook'), standardForm('svix')] as const;
 
 const PREFIX = 'whsec_';
@@ -254,7 +254,7 @@ const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 const ASK_FOR_SECRET =
 	'Enter the secret that the service gave you for its notifications. It begins with whsec_, and what follows is base64.';
 
-/** The key that a secret stands for. Throws an InputError, without the secret. */
+/** The key that a secret contains. Its errors never contain the secret. */
 export function standardKey(secret: string): Buffer {
 	const wrongSecret = (what: string) => wrongInCredential('signatureSecret', what, ASK_FOR_SECRET);
 	if (secret.startsWith('whpk_')) {
@@ -273,7 +273,7 @@ export function standardKey(secret: string): Buffer {
 /** More than a service sends while it replaces its secrets. */
 const MOST_SIGNATURES = 20;
 
-/** The signatures of the only version that can be checked, v1; others stand beside them, for other receivers. */
+/** The signatures of version v1, the only one that can be checked. There may be others, for other receivers. */
 export function standardSignaturesIn(header: string): string[] {
 	const signatures: string[] = [];
 	for (const part of header.split(/\s+/)) {
@@ -282,7 +282,7 @@ export function standardSignaturesIn(header: string): string[] {
 	return signatures.slice(0, MOST_SIGNATURES);
 }
 
-/** What the headers of a request have that the standard does not; undefined where that is nothing. */
+/** In what the headers of a request differ from the standard; undefined where they do not. */
 export function faultOfStandard(
 	{ header, timestampHeader = '' }: SignedForm,
 	headers: Readonly<Record<string, unknown>>,
@@ -295,7 +295,7 @@ export function faultOfStandard(
 	}
 	const timestamp = headerText(headers[timestampHeader]);
 	if (timestamp === '' || /^\d+$/.test(timestamp)) return undefined;
-	// Else a part of it could be signed, and the rest be anybody's.
+	// Otherwise only a part of it could be signed, and the rest be anybody's.
 	return `the header ${timestampHeader} contains something other than a time in seconds`;
 }
 

@@ -5,7 +5,7 @@ import { CHOOSE_UNDER_OPTIONS, readChoice, type ReadParameter } from './expressi
 import { type NamedField, quoted, wrongField } from './label';
 import { refuseTypedExpression } from './text';
 
-/** `amount` (sections 2.1 and 2.2). Text: a browser's number input makes 1050 of 10,50. */
+/** `amount` (sections 2.1 and 2.2). A text field, because a browser's number input turns 10,50 into 1050. */
 export const amountField: INodeProperties = {
 	displayName: 'Amount',
 	name: 'amount',
@@ -48,9 +48,9 @@ export function readAmountOfItem(read: ReadParameter): number {
 }
 
 interface AmountRules {
-	/** A percentage may be 0, and a third of 100 has decimals without end. */
+	/** A percentage may be 0, and may have any number of decimals, as a third of 100 does. */
 	isPercentage?: boolean;
-	/** Undefined where nobody can choose it: then it is the point. */
+	/** Undefined where nobody can choose it; then it is the point. */
 	decimalSign?: DecimalSign;
 }
 
@@ -72,7 +72,7 @@ const NOTATIONS = {
 	},
 } as const;
 
-/** No currency has more decimals. A division leaves them: 33.333333333333 was sent as it is. */
+/** No currency has more decimals. A division leaves more: 33.333333333333 was once sent as it is. */
 const MOST_DECIMALS = 4;
 
 /** Zeros at the end do not count: a database writes 12.500000. */
@@ -83,7 +83,7 @@ const countDigits = (plain: string) => plain.replace(/\D/g, '').length;
 /**
  * Reads an amount, in the service's own unit, which is not documented (section 2.3), or a percentage: a
  * finite number of at most 15 digits, or a text that is plainly one ("10.50"). An amount has at most four
- * decimals. Throws an InputError for all else.
+ * decimals. Throws an InputError for anything else.
  */
 export function readAmount(value: unknown, field: NamedField, rules: AmountRules = {}): number {
 	if (value === undefined || value === null || value === '') throw missing(field, rules);
@@ -98,7 +98,7 @@ function readTypedAmount(typed: string, field: NamedField, rules: AmountRules): 
 	refuseTypedExpression(text, field);
 	const { decimalSign = 'point' } = rules;
 	const plain = inNotation(text, decimalSign);
-	// Where nobody chose, the point is the decimal sign. That a comma is between thousands would be a guess.
+	// Unless somebody chose the comma, the point is the decimal sign. To take a comma for thousands would be a guess.
 	const isGuess = decimalSign === 'point' && text.includes(',');
 	if (plain === undefined || isGuess) {
 		throw notANumber(field, typed, adviceFor(text, rules));
@@ -110,7 +110,7 @@ function readTypedAmount(typed: string, field: NamedField, rules: AmountRules): 
 	throw wrongField(field, `can be read in two ways: ${quoted(typed)}`, readings);
 }
 
-/** A text as a plain decimal number with a point; undefined where it is not written in this way. */
+/** A text as a plain decimal number with a point; undefined if it is not written with this decimal sign. */
 function inNotation(text: string, sign: DecimalSign): string | undefined {
 	const { pattern, decimal, group } = NOTATIONS[sign];
 	if (!pattern.test(text)) return undefined;
@@ -122,16 +122,16 @@ function twoReadings(text: string, sign: DecimalSign): string | undefined {
 	const [, whole, thousandths] = /^(\d+)[.,](\d{3})$/.exec(text) ?? [];
 	if (whole === undefined || thousandths === undefined) return undefined;
 	let decimals = thousandths.replace(/0+$/, '');
-	// Three of them would be asked about again.
+	// With three of them, it could be read in two ways again.
 	if (decimals.length === 3) decimals += '0';
 	const decimal = decimals === '' ? whole : `${whole}${NOTATIONS[sign].decimal}${decimals}`;
 	return `Write ${Number(whole + thousandths)} or ${decimal}, whichever is meant.`;
 }
 
-/** A price as people write it: "10,50", "1 000", "1 000,50". "1.234,50" is left to them. */
+/** A price as people write it: "10,50", "1 000", "1 000,50". Not "1.234,50". */
 const PRICE = /^(0|[1-9]\d{0,2}(?:\s\d{3})+|[1-9]\d*)([.,]\d{1,2})?$/;
 
-/** What to do about a text that is not taken: the number itself only where there can be no other. */
+/** What to do about a text that is refused. It names a number only where no other can be meant. */
 function adviceFor(text: string, { decimalSign }: AmountRules): string {
 	const sign = decimalSign ?? 'point';
 	const readings = twoReadings(text, sign);
@@ -143,7 +143,7 @@ function adviceFor(text: string, { decimalSign }: AmountRules): string {
 	const advice = isPlain
 		? `Write ${whole.replace(/\s/g, '')}${cents.replace(/[.,]/, decimal)}.`
 		: `Write only digits and, if needed, a decimal ${sign}, for example ${example}, without a currency sign, separators or an exponent.`;
-	// Only where the sign can be chosen.
+	// Only if the decimal sign can be chosen.
 	const mayBeOther = decimalSign !== undefined && inNotation(text, other) !== undefined;
 	if (!mayBeOther) return advice;
 	return `${advice} If all your numbers are written with a ${other}, choose ${other === 'point' ? 'Point' : 'Comma'} as Decimal Sign under Options of the Pay node.`;

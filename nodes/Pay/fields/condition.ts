@@ -1,21 +1,21 @@
 import type { INodeProperties } from 'n8n-workflow';
 import { InputError } from '../base/inputError';
 import { isJsonObject } from '../base/json';
-import type { FieldMatch } from '../service/paths';
-import { type State, STATES, type StatusWords } from '../service/state';
+import { type FieldMatch, listsOf } from '../service/paths';
+import { pathsOfEntries, type State, STATES, type StatusWords } from '../service/state';
 import { readChoice, type ReadParameter } from './expressions';
 import type { NamedField } from './label';
-import { readFieldMatch } from './paths';
+import { readFieldMatch, refuseOneEntry } from './paths';
 
 const CONDITIONS = ['any', 'paid', 'paidOrFailed', 'match'] as const;
 
-/** What a postback must say for a workflow to go on with it: one of some states, or a field. Waits store it. */
+/** What a postback must say for a workflow to continue: one of some states, or a value in a field. Waits store it. */
 export type PostbackMatch = { states: readonly State[] } | FieldMatch;
 
-/** Which postbacks a workflow goes on with, as a person chose it. */
+/** The postbacks with which a workflow continues, as a person chose them. */
 export type Condition = Exclude<(typeof CONDITIONS)[number], 'match'> | FieldMatch;
 
-/** What each condition goes on with. Money that went back, or came as another amount, needs somebody. */
+/** The states that meet each condition. A refund or another amount needs a person, so it is not "paid". */
 const STATES_OF_CONDITIONS: Record<'paid' | 'paidOrFailed', State[]> = {
 	paid: ['paid'],
 	paidOrFailed: STATES.filter(({ isFinal }) => isFinal).map(({ state }) => state),
@@ -48,7 +48,6 @@ type ConditionField = Pick<
 	'displayName' | 'name' | 'description' | 'noDataExpression'
 >;
 
-/** The condition of a trigger. */
 export const startCondition: ConditionField = {
 	displayName: 'Start',
 	name: 'startWhen',
@@ -56,7 +55,6 @@ export const startCondition: ConditionField = {
 	description: 'Which postbacks start the workflow',
 };
 
-/** The condition of a wait. */
 export const resumeCondition: ConditionField = {
 	displayName: 'Resume',
 	name: 'resumeWhen',
@@ -109,8 +107,8 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 const NAMES_OF_CONDITIONS = [startCondition.name, resumeCondition.name];
 
 /**
- * Refuses a condition that stands where this node does not read it, as programs write it: the workflow
- * would go on with "failed". Throws an InputError.
+ * Refuses a condition where this node does not read it, as programs write it. Otherwise the workflow would continue
+ * even with "failed".
  * @param typed the node's parameters as they were typed
  * @param fieldOfNode the name of the field that this node reads
  */
@@ -129,7 +127,7 @@ export function refuseMisplacedCondition(typed: object, fieldOfNode: string): vo
 	}
 }
 
-/** Reads the fields of {@link conditionFields}; throws an InputError. */
+/** Reads the fields of {@link conditionFields}. */
 export function readCondition(read: ReadParameter, field: NamedField): Condition {
 	const choice = readChoice(read(field.name), field, CONDITIONS);
 	if (choice !== 'match') return choice;
@@ -138,7 +136,7 @@ export function readCondition(read: ReadParameter, field: NamedField): Condition
 	});
 }
 
-/** What the credential calls its words, by what they mean. */
+/** The names of the credential's word lists, by what their words mean. */
 const LISTS_OF_WORDS = { paid: 'Paid Values', failed: 'Failed Values' };
 
 /**
@@ -154,11 +152,15 @@ export function matchOf(
 	whereWordsBelong: string,
 ): PostbackMatch | undefined {
 	if (condition === 'any') return undefined;
-	if (typeof condition === 'object') return condition;
+	if (typeof condition === 'object') {
+		const ofWords = statusWords === undefined ? [] : pathsOfEntries(statusWords);
+		refuseOneEntry(condition.field, listsOf([...condition.field, ...ofWords]), matchField);
+		return condition;
+	}
 	const { paid = [], failed = [], refundField } = statusWords ?? {};
 	const missing: Array<'paid' | 'failed'> = [];
 	if (paid.length === 0) missing.push('paid');
-	// Some services report nothing but money that came, and money that went back.
+	// Some services report only money that came, and money that went back.
 	const knowsFailure = failed.length > 0 || refundField !== undefined;
 	if (condition === 'paidOrFailed' && !knowsFailure) missing.push('failed');
 	if (missing.length > 0) {
@@ -172,7 +174,7 @@ export function matchOf(
 	return { states: STATES_OF_CONDITIONS[condition] };
 }
 
-/** What to enter in a credential that lacks words, in a sentence. */
+/** A sentence that says what to enter in a credential that lacks words. */
 function enterWords(missing: Array<'paid' | 'failed'>, hasOthers: boolean): string {
 	const lists = missing.map((meaning) => LISTS_OF_WORDS[meaning]).join(' and ');
 	if (hasOthers) return `Under Describe the Service, enter ${lists}.`;

@@ -3,7 +3,7 @@ import { isJsonObject } from '../base/json';
 import { isExpression } from '../base/n8n';
 import { fieldAt, type NamedField, quoted, wrongField } from './label';
 
-/** Reads one parameter of one item, expressions resolved. */
+/** Reads one parameter of one item, with its expressions resolved. */
 export type ReadParameter = (name: string) => unknown;
 
 function isCollection({ type }: INodeProperties): boolean {
@@ -11,16 +11,16 @@ function isCollection({ type }: INodeProperties): boolean {
 }
 
 /**
- * A field, and behind a collection a hidden one of its name. Where a whole collection is one expression, n8n
- * puts an empty collection in its place before a node can look, and the expression would be gone without a
- * word. With a hidden field of the same name it keeps what was typed; the editor shows the first field alone.
+ * A field, and after a collection a hidden field of the same name. If a whole collection is one expression, n8n puts
+ * an empty collection in its place before a node can look, and the expression would vanish without a word. With the
+ * hidden field n8n keeps what was typed, and the editor still shows only the first field.
  */
 export const asTyped = (field: INodeProperties): INodeProperties[] =>
 	isCollection(field)
 		? [field, { ...field, type: 'hidden', typeOptions: undefined, options: undefined }]
 		: [field];
 
-/** What to do where an option is none of its list. */
+/** What to do if an option is not one of its list. */
 export const CHOOSE_UNDER_OPTIONS = 'Choose one from the list under Options.';
 
 /** Reads a field that is chosen from a list. */
@@ -36,7 +36,7 @@ export function readChoice<Choice extends string>(
 	throw wrongField(field, what, advice);
 }
 
-/** In place of a value that may be a secret. */
+/** Describes a value that may be a secret. */
 function kindOf(value: unknown): string {
 	if (value === undefined || value === null) return String(value);
 	if (typeof value === 'string') return 'text';
@@ -72,7 +72,7 @@ const pathIn = (path: string, name: string) => (path === '' ? name : `${path}.${
 
 const FIELD_BY_FIELD = 'Fill in its fields. Each of them may have an expression of its own.';
 
-/** The members of a collection as it was typed; none where it was not. */
+/** The members of a collection as they were typed; none if nothing was. */
 function membersOf(typed: unknown, field: NamedField): Readonly<Record<string, unknown>> {
 	if (typed === undefined) return {};
 	if (isJsonObject(typed)) return typed;
@@ -105,8 +105,8 @@ export function readFieldByField(fields: INodeProperties[], typed: object, path 
 }
 
 /**
- * Refuses an expression in an option that only a person may set: an item, or what a language model
- * says, would decide.
+ * Refuses an expression in an option that only a person may set. Otherwise an item, or what a language model says,
+ * would decide.
  */
 export function refuseExpressions(
 	options: readonly INodeProperties[],
@@ -120,7 +120,7 @@ export function refuseExpressions(
 	}
 }
 
-/** A default that was not typed may be an expression too. */
+/** True also for a parameter that was not typed, because its default may be an expression. */
 export function mayBeExpression(typed: unknown): boolean {
 	if (typed === undefined) return true;
 	if (typeof typed !== 'object' || typed === null) return isExpression(typed);
@@ -129,7 +129,7 @@ export function mayBeExpression(typed: unknown): boolean {
 
 /**
  * An expression that reads its item: `$json.amount`, `$('Order').item.json`, `$input.first()`. Not
- * `$('Order').first().json`. A tool's item is the first one, or holds what the model says.
+ * `$('Order').first().json`. In a tool the item is always the first one, or contains what the model says.
  */
 const ITEM = /\$(json|binary|input|item|node)\b|\)\s*\??\.\s*(item\b|pairedItem)/;
 
@@ -139,7 +139,7 @@ function readsItem(typed: unknown): boolean {
 	return Object.values(typed ?? {}).some(readsItem);
 }
 
-/** Refuses what a tool would read of an item: a tool has none of its own. */
+/** Refuses expressions that read the item in a tool, because a tool has no item of its own. */
 export function refuseItemDataInTool(
 	fields: readonly NamedField[],
 	typed: Readonly<Record<string, unknown>>,
@@ -156,8 +156,8 @@ export function refuseItemDataInTool(
 interface Form {
 	readonly description: readonly INodeProperties[];
 	/**
-	 * The paths of the fields for which an empty text is nothing too: other texts come empty from an
-	 * ordinary table.
+	 * The paths of the fields in which an empty text counts as nothing too. In other fields it is ordinary: a table
+	 * has empty cells.
 	 */
 	readonly neverEmpty: ReadonlySet<string>;
 }
@@ -171,7 +171,7 @@ export function readGivenValues(typed: unknown, value: unknown, path: string, fo
 	if (typeof typed !== 'object' || typed === null) return;
 	for (const [name, typedBelow] of Object.entries(typed)) {
 		const at = Array.isArray(typed) ? `${path}[${name}]` : `${path}.${name}`;
-		// An expression may have given a text, or nothing, where the typed value has members.
+		// A typed value with members may have become a text, or nothing.
 		const valueBelow = (value as Readonly<Record<string, unknown>> | undefined)?.[name];
 		readGivenValues(typedBelow, valueBelow, at, form);
 	}
@@ -183,7 +183,7 @@ function readGivenValue(value: unknown, path: string, { description, neverEmpty 
 	if (!isNothing && !(isBlank && neverEmpty.has(path))) return;
 	const { displayName } = fieldAt(description, path);
 	throw wrongField(
-		// The editor calls an option by its own name.
+		// The editor calls an option by its own name, without "options".
 		{ name: path.replace(/^options\./, ''), displayName },
 		'is missing: its expression returns nothing',
 		'Check that the input item has the field that the expression reads.',

@@ -3,15 +3,15 @@ import { InputError } from '../base/inputError';
 
 /** A field as errors call it. */
 export interface NamedField {
-	/** Its path in the API: `amount`, or `creditParty.key` inside of another. */
+	/** Its path in the API: `amount`, or `creditParty.key` inside another one. */
 	readonly name: string;
 	/** What the form calls it. */
 	readonly displayName: string;
-	/** What errors call it instead, where label and name do not say which form it stands in. */
+	/** The name for errors, if label and name do not say which form the field is in. */
 	readonly called?: string;
 }
 
-/** A field inside of another one, which stands at a path. */
+/** A field inside another one, which is at a path. */
 export function fieldInside(path: string, { name, displayName }: NamedField): NamedField {
 	return { name: `${path}.${name}`, displayName };
 }
@@ -28,7 +28,7 @@ export function labelOf({ name, displayName, called }: NamedField): string {
 export const wrongField = (field: NamedField, what: string, advice: string) =>
 	new InputError(field.name, `${labelOf(field)} ${what}`, advice);
 
-/** As much of a value as a person reads in an error. */
+/** No more characters of a value are shown in an error. */
 const MOST_QUOTED = 60;
 
 /** A value as an error shows it: text in quotes, anything else as JSON, or by its type. */
@@ -53,7 +53,7 @@ function fieldsInside(field: FieldOrGroup): readonly FieldOrGroup[] {
 	return isCollection ? (field.options as FieldOrGroup[]) : [];
 }
 
-/** The field of a form that stands at a path; one that the form lacks is called by its path. */
+/** The field at a path of a form; one that the form lacks is called by its path. */
 export function fieldAt(form: readonly INodeProperties[], path: string): NamedField {
 	let fields: readonly FieldOrGroup[] = form;
 	let label = path;

@@ -77,25 +77,24 @@ function readAdditionalMembers(value: unknown): Members {
 const lenientName = (name: string) => name.normalize('NFKC').trim().toLowerCase();
 
 /**
- * Whether members, as they were typed, hold an expression: then what an item or a model says decides over
- * what is sent.
+ * True if members, as they were typed, contain an expression: then an item or a model decides what is sent.
  */
 export const holdsExpression = (typedMembers: unknown) =>
 	typedMembers !== undefined && mayBeExpression(typedMembers);
 
-/** A step of a path. A name that holds a sign of paths is quoted, so that it is no other member's path. */
+/** A step of a path. A name with a point or bracket is quoted, so that it cannot be taken for another member's path. */
 const stepOf = (name: string) => (/[.[\]"]/.test(name) ? JSON.stringify(name) : name);
 
 /**
- * The form's members below a path, which is empty or has a point at its end: whether each is a value, or a group
- * with members inside.
+ * The form's members below a path, which is empty or ends with a point. Each is either a value or a group with
+ * members inside.
  */
 function formMembersAt(path: string, meanings: Meanings): Map<string, 'value' | 'group'> {
 	const members = new Map<string, 'value' | 'group'>();
 	for (const each of Object.keys(meanings)) {
 		if (!each.startsWith(path)) continue;
 		const [name = '', inside] = each.slice(path.length).split('.');
-		// Nothing is added to the entries of a list, so it counts as a value.
+		// A list counts as a value, because nothing is added to its entries.
 		const isGroup = inside !== undefined && !name.endsWith('[]');
 		members.set(name.replace('[]', ''), isGroup ? 'group' : 'value');
 	}
@@ -138,7 +137,7 @@ interface FormMembers {
 	readonly description: readonly INodeProperties[];
 }
 
-/** Refuses a recipient where the form has no field for one, as that of a charge. */
+/** Refuses a recipient where the form has no field for one, as for a charge. */
 function refuseRecipient(name: string): void {
 	if (lenientName(name) !== lenientName('creditParty')) return;
 	throw wrongMembers(

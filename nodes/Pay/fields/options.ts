@@ -8,7 +8,7 @@ export interface Batching {
 	batchInterval: number;
 }
 
-/** Below what the duplicate check remembers, so that no batch pushes its own items out of it. */
+/** Fewer than the duplicate check remembers, so that no batch pushes its own items out of it. */
 const MOST_PER_BATCH = 1000;
 /** The most that a pause or a request may take; timers of more than 2^31 ms would fire at once. */
 const HOUR_MS = 3_600_000;
@@ -17,7 +17,7 @@ const HOUR_MS = 3_600_000;
 interface WholeNumberField extends INodeProperties {
 	type: 'number';
 	typeOptions: { minValue: number; maxValue: number };
-	/** Also what holds where nothing was entered. */
+	/** Also counts where nothing was entered. */
 	default: number;
 }
 
@@ -51,7 +51,7 @@ const batchIntervalField: WholeNumberField = {
 	description: 'Pause after a batch has finished, in milliseconds',
 };
 
-/** Batching as the HTTP Request node has it; other defaults, for payments go one by one. */
+/** Batching as in the HTTP Request node, but with other defaults, because payments are made one by one. */
 export function batchingOption(defaultSize: number): INodeProperties {
 	return {
 		displayName: 'Batching',
@@ -152,13 +152,12 @@ export function readWaitLimit(read: ReadParameter): number {
 }
 
 /**
- * What `options` hold for n8n to leave a request's body to the node. Else n8n reads it before any proof,
- * and refuses charsets such as ISO-8859-1 (measured on 2.41 and 1.123); the node takes the rest. n8n asks
- * for it in nodes of version 1 alone.
+ * With this in `options`, n8n leaves a request's body to the node. Otherwise n8n reads it before any proof, and
+ * refuses charsets such as ISO-8859-1 (measured on 2.41 and 1.123). n8n looks for it only in nodes of version 1.
  */
 export const BODY_UNREAD = { binaryData: true };
 
-/** As a member of `options`; nobody sees it, and the default of `options` holds it. */
+/** The same as a hidden option, which the default of `options` contains. */
 export const bodyUnreadOption: INodeProperties = {
 	displayName: 'Leave the Body to This Node',
 	name: 'binaryData',
@@ -166,6 +165,6 @@ export const bodyUnreadOption: INodeProperties = {
 	default: true,
 };
 
-/** Whether n8n leaves the body to a node with these options: workflows that others wrote lack it. */
+/** True if n8n leaves the body to a node with these options. Workflows that a program wrote may lack them. */
 export const isBodyUnread = (options: unknown) =>
 	(options as typeof BODY_UNREAD | undefined)?.binaryData === true;

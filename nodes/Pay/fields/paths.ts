@@ -1,4 +1,13 @@
-import { EACH, type FieldMatch, isOneOf, isScalar, normalPath, type Paths } from '../service/paths';
+import {
+	besideBody,
+	EACH,
+	type FieldMatch,
+	isOneOf,
+	isScalar,
+	normalPath,
+	type Paths,
+} from '../service/paths';
+import { CREDENTIAL_HEADERS, SECRET_HEADER, SECRET_PARAMETER } from '../service/redact';
 import type { RequiredValue } from '../service/state';
 import { type NamedField, wrongField } from './label';
 import { refuseTypedExpression } from './text';
@@ -20,29 +29,30 @@ function valuesIn(entered: unknown): unknown[] {
 	return values;
 }
 
-/** Whether a person entered neither a field nor a value. */
+/** True if a person entered neither a field nor a value. */
 export const isUnset = (paths: unknown, values: unknown) =>
 	isBlank(paths) && valuesIn(values).length === 0;
 
-/** What a path may be. */
 export interface PathRules {
-	/** Whether it may go through a list, `pix[].status`: postbacks may hold several charges. */
+	/** True for a field of a postback: it may go through a list, `pix[].status`, because that may hold several charges. */
 	mayHaveLists: boolean;
-	/** Whether it may go through one inside of an entry too, `pix[].refunds[].status`. */
+	/** True if it may also go through a list inside an entry, `pix[].refunds[].status`. */
 	mayHaveListsInside?: boolean;
 }
 
 /**
- * What is wrong with a line as a path; undefined where it is one: none of its names is empty. A comma stands
- * between two paths, and braces and $ are those of an expression.
+ * The fault of a line that is no path; undefined if it is one. No name of a path is empty, a comma would be between
+ * two paths, and braces and $ belong to an expression.
  */
 function faultOfPath(
 	line: string,
 	{ mayHaveLists, mayHaveListsInside = false }: PathRules,
-): 'form' | 'list' | undefined {
+): 'form' | 'list' | 'hidden' | undefined {
 	if (/[,{}$]/.test(line)) return 'form';
 	const names = line.split('.');
 	if (names.includes('')) return 'form';
+	// Only a postback has headers and a query.
+	if (mayHaveLists && isHidden(line)) return 'hidden';
 	const lists = names.filter((name) => name.includes(EACH));
 	if (lists.length === 0) return undefined;
 	if (!mayHaveLists || lists.length > (mayHaveListsInside ? 2 : 1)) return 'list';
@@ -51,12 +61,22 @@ function faultOfPath(
 		: 'list';
 }
 
+/** True for a path at which a postback shows `***` or nothing, which no value could equal. */
+function isHidden(path: string): boolean {
+	const beside = besideBody(path);
+	if (beside === undefined) return false;
+	if (beside.part === 'query') return SECRET_PARAMETER.test(beside.name);
+	return CREDENTIAL_HEADERS.has(beside.name) || SECRET_HEADER.test(beside.name);
+}
+
 const ADVICE = {
 	form: 'Enter one path a line, with dots between the levels, for example data.status.',
 	list: 'Put [] after the name of a list to look at each of its entries, as in pix[].status. You can use it once (twice in the Refund Field), and only in fields of a postback. A number names one entry, as in pix.0.status.',
+	hidden:
+		'A header or parameter of this name is a secret, so postbacks are read without it. To compare a secret that the service sends in a header, set Check the Sender to Secret Header in the credential.',
 };
 
-/** Reads the paths that a person entered, one a line; none where nothing was entered. Throws an InputError. */
+/** Reads the paths that a person entered, one a line; none where nothing was entered. */
 export function readPaths(
 	entered: unknown,
 	field: NamedField,
@@ -84,7 +104,30 @@ export function readPaths(
 	return paths;
 }
 
-/** Reads values that a person entered; spaces around them count for nothing. Throws an InputError. */
+/**
+ * Refuses a number in place of the `[]` that other fields have: with `pix.0.status` beside `pix[].txid`, the first
+ * entry's "paid" would be that of every charge in the list.
+ * @param lists the lists that those fields go through
+ */
+export function refuseOneEntry(paths: Paths, lists: readonly string[], field: NamedField): void {
+	for (const path of paths) {
+		if (!lists.some((list) => namesOneEntry(path, list))) continue;
+		throw wrongField(
+			field,
+			`cannot contain ${JSON.stringify(path)}, which names one entry of a list and would decide for all the others`,
+			'Write [] instead of the number.',
+		);
+	}
+}
+
+/** As pix.0.status does of the list pix. */
+function namesOneEntry(path: string, list: string): boolean {
+	const start = list === '' ? '' : `${list}.`;
+	const normal = normalPath(path);
+	return normal.startsWith(start) && /^\d+(\.|$)/.test(normal.slice(start.length));
+}
+
+/** Reads values that a person entered, without the spaces around them. */
 export function readValues(entered: unknown, field: NamedField): string[] {
 	return valuesIn(entered).map((value) => {
 		if (!isScalar(value)) {
@@ -106,8 +149,7 @@ export function readValues(entered: unknown, field: NamedField): string[] {
 }
 
 /**
- * Reads the paths of a field, and its values. Throws an InputError where either is missing, or cannot be
- * read.
+ * Reads the paths of a field, and its values. Both have to be there.
  * @param field what the person entered the paths in
  */
 export function readFieldMatch(
@@ -126,10 +168,10 @@ export function readFieldMatch(
 	return { field: readPaths(paths, field, rules), values: readValues(values, field) };
 }
 
-/** The first word that stands in two lists. */
+/** The first word that is in both lists. */
 export const inBoth = (one: string[], other: string[]) => one.find((word) => isOneOf(word, other));
 
-/** Comparisons that a person may write, and that nothing makes. */
+/** Comparisons that a person may write, although none of them is made. */
 const OTHER_COMPARISON = /==|!=|<|>/;
 
 /** What is wrong with a line as a required value, and what to do; undefined where it is one. */
@@ -150,8 +192,7 @@ function faultOfRequired(
 }
 
 /**
- * Reads lines of `path = value`, none where nothing was entered. Throws an InputError where one cannot be read,
- * or a path has two values.
+ * Reads lines of `path = value`, none where nothing was entered. A path can have only one value.
  */
 export function readRequiredValues(entered: unknown, field: NamedField): RequiredValue[] {
 	if (isBlank(entered)) return [];

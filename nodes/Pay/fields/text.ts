@@ -8,7 +8,7 @@ import { fieldInside, type NamedField, quoted, wrongField } from './label';
 /** `external_id` (sections 2.1 and 2.2), as errors call it. */
 export const externalIdName = { displayName: 'External ID', name: 'external_id' };
 
-/** The advice of errors about an External ID. */
+/** What errors about an External ID advise. */
 interface IdAdvice {
 	/** What to do if it is not text. */
 	readonly asText: string;
@@ -18,14 +18,14 @@ interface IdAdvice {
 	readonly example: string;
 }
 
-/** For an External ID that people give to what they send. */
+/** For the External ID that people give to a charge or payment. */
 export const OWN_ID: IdAdvice = {
 	asText: 'Pass the id of your own order or payout as text, so that no digit is lost',
 	whenMissing: 'Give each item an identifier of your own',
 	example: '{{ $json.orderId }}',
 };
 
-/** For that of a wait, which is about what a Pay node before it sent. */
+/** For the External ID of a wait, which is that of a Pay node before it. */
 export const AWAITED_ID: IdAdvice = {
 	asText: 'Pass the External ID of the item as text, so that no digit is lost',
 	whenMissing: 'Enter the External ID of the item',
@@ -62,7 +62,7 @@ export function payerQuestionField(example: string): INodeProperties {
 /** A failed expression leaves these behind when it is turned into text. */
 const LEFTOVER = /^(?:undefined|null|NaN|Invalid Date(?:Time)?)$|\[object Object\]|__UNKNOWN__/;
 
-/** Nobody sees these, or takes them for an ordinary space: two identifiers that look alike are two payments. */
+/** Nobody sees these, or tells them from a space, so two identifiers that look alike would be two payments. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800\ufffc\u{1d159}]|(?! )\p{Z}/u;
 /** Half of a pair, as cutting a text in the middle of an emoji leaves it: no UTF-8 can carry it. */
 const LONE_SURROGATE = /\p{Cs}/u;
@@ -83,7 +83,7 @@ export function refuseLeftover(text: string, field: NamedField) {
 const WITHOUT_BRACES =
 	/^\{*\s*\$(?:(?:json|node|input|item|itemIndex|execution|workflow|vars|now|today)\b|\(['"`])/;
 
-/** A $ inside of braces. "Hi {{name}}, US$ 5" has none there: other programs write such templates. */
+/** A $ inside braces. Templates of other programs have none there, such as "Hi {{name}}, US$ 5". */
 function hasExpressionInBraces(text: string): boolean {
 	let start = text.indexOf('{{');
 	while (start !== -1) {
@@ -96,8 +96,8 @@ function hasExpressionInBraces(text: string): boolean {
 }
 
 /**
- * Refuses an expression that is there as text: so n8n 2.41.1 leaves one that was typed into a field on Fixed.
- * It went out as an External ID, and was accepted.
+ * Refuses an expression that arrives as text, as n8n 2.41.1 leaves one that was typed into a field on Fixed. One
+ * such text was sent as an External ID, and was accepted.
  */
 export function refuseTypedExpression(text: string, field: NamedField) {
 	if (!WITHOUT_BRACES.test(text.trim()) && !hasExpressionInBraces(text)) return;
@@ -108,7 +108,7 @@ export function refuseTypedExpression(text: string, field: NamedField) {
 	);
 }
 
-/** A date of JavaScript, or one of n8n's, as $now is: an expression may give either. */
+/** True for a date of JavaScript or of n8n, as $now is, because an expression may give either. */
 function isDate(value: unknown): boolean {
 	if (typeof value !== 'object' || value === null) return false;
 	return 'toISOString' in value || 'toISODate' in value;
@@ -120,7 +120,7 @@ function isDate(value: unknown): boolean {
  */
 export function readText(value: unknown, field: NamedField): string | undefined {
 	if (value === undefined || value === null || value === '') return undefined;
-	// Infinity is what a failed calculation leaves, as NaN is.
+	// A failed calculation leaves Infinity as well as NaN.
 	if (typeof value === 'number' && !Number.isFinite(value)) refuseLeftover('NaN', field);
 	if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
 		throw wrongField(
@@ -151,7 +151,7 @@ export function readText(value: unknown, field: NamedField): string | undefined 
 
 /**
  * Reads the number of a document or the type of a key as {@link readText} does. Throws an InputError also
- * for what a spreadsheet leaves in its place: with it another person could be paid.
+ * for what a spreadsheet leaves in its place, with which another person could be paid.
  */
 export function readCellText(value: unknown, field: NamedField): string | undefined {
 	const text = readText(value, field);
@@ -196,7 +196,7 @@ export function readIdentifier(
 	);
 }
 
-/** The same, undefined where nothing was typed; spaces are something. */
+/** The same, but undefined where nothing was typed. Spaces count as typed. */
 export function readOptionalIdentifier(value: unknown, field: NamedField): string | undefined {
 	return value === undefined || value === '' ? undefined : readIdentifier(value, field);
 }
@@ -244,11 +244,11 @@ export function changingIdHint(
 	return `The External ID contains ${changing}, so it changes with every try, and the same ${noun} could be ${pastParticiple} twice. Use an identifier from the item, for example ${OWN_ID.example}.`;
 }
 
-/** A model says these, however people write them: n8n takes $fromAI in any case, and $tool holds the same. */
+/** What a model fills in. n8n takes $fromAI in upper and lower case, and $tool contains the same. */
 const CHOSEN_BY_MODEL = /\$(?:fromAI|tool)\b/i;
 
 /**
- * Refuses an identifier, as it was typed, that a model invents or that changes with each call: the same
+ * Refuses an identifier, as it was typed, that a model invents or that changes with each call. Otherwise the same
  * wish in a second message would be a second payment.
  */
 export function refuseInventedId(typed: unknown, { noun, pastParticiple }: Words): void {
@@ -286,7 +286,7 @@ export function documentedMembers(
 	);
 }
 
-/** A text inside of an object: its field, and how it is read. */
+/** A text inside an object: its field, and how it is read. */
 interface TextOfGroup {
 	readonly field: NamedField;
 	readonly read: typeof readText;
@@ -294,8 +294,8 @@ interface TextOfGroup {
 
 /**
  * Reads an object with optional text members, as a collection of the editor or an expression gives
- * it. A failed expression must not drop what it was to fill, so only an empty text is left out, and an
- * InputError thrown for a member without a value.
+ * it. Only an empty text is left out. A member without a value comes from a failed expression, and throws an
+ * InputError, because otherwise it would be dropped without a word.
  */
 export function readMembers(
 	value: unknown,
@@ -325,8 +325,8 @@ export function withoutEmpty<T extends object>(members: T): T | undefined {
 }
 
 /*
- * A list of payments comes from a spreadsheet, and a cell of it may hold something else than people see or
- * typed: "#REF!" was accepted as the key of a recipient, and so was the text "=B2".
+ * Lists of payments come from spreadsheets, whose cells may contain something other than what people see or typed:
+ * "#REF!" was accepted as the key of a recipient, and so was the text "=B2".
  */
 
 /**

@@ -36,9 +36,15 @@ import {
 	refuseExpressions,
 	readFieldByField,
 } from '../fields/expressions';
-import { wrongField } from '../fields/label';
+import { fieldAt, wrongField } from '../fields/label';
 import { isBodyUnread, BODY_UNREAD, bodyUnreadOption } from '../fields/options';
 import { beginPublication, endPublication } from '../n8n1/publication';
+import {
+	challengeField,
+	challengeOfProven,
+	type ChallengeRule,
+	readChallengeField,
+} from '../postback/challenge';
 import {
 	judgeClaims,
 	type JudgedPostback,
@@ -48,14 +54,9 @@ import {
 } from '../postback/match';
 import { verify } from '../postback/proof';
 import { claimStarts } from '../postback/repeats';
-import { pathOf } from '../postback/target';
 import {
-	challengeField,
-	challengeOfProven,
-	type ChallengeRule,
 	logNotAwaited,
 	logRepeat,
-	readChallengeField,
 	refuseExpression,
 	refusePostback,
 	refuseWrongResponse,
@@ -63,8 +64,9 @@ import {
 	responseBodyField,
 	responseCodeField,
 	responseText,
-	take,
-} from '../postback/take';
+} from '../postback/respond';
+import { take } from '../postback/take';
+import { pathOf } from '../postback/target';
 import type { StatusWords } from '../service/state';
 
 const AUTHENTICATIONS = ['none', 'sender', 'signedUrl'] as const;
@@ -169,13 +171,13 @@ const skipRepeatsField: INodeProperties = {
 	noDataExpression: true,
 	default: false,
 	description:
-		'Whether the same "paid" or "failed" of a charge starts the workflow once within ten minutes, and anything else once for each event. A customer\'s second payment of the same charge within ten minutes is skipped too. Each process of n8n remembers its own, so look into a table of your own as well.',
+		'Whether the same "paid" or "failed" of a charge starts the workflow only once within ten minutes, and any other event only once. A customer\'s second payment of the same charge within ten minutes is skipped too. Each n8n process remembers only what it received itself, so check a table of your own as well.',
 };
 
-/** The options that n8n, or who sends a request, must not read as an expression. */
+/** Options that must not be expressions, because whoever sends a request could choose what they give. */
 const chosenOptions = [respondField, responseCodeField, skipRepeatsField];
 
-/** What to do for postbacks, which depends on how genuine ones are told. */
+/** The steps towards postbacks, for each way to tell genuine ones. */
 const STEPS: Record<Authentication, string[]> = {
 	signedUrl: [
 		COPY_URL,
@@ -252,36 +254,12 @@ const triggerFields: INodeProperties[] = [
 	},
 ];
 
-/**
- * Reads a field that only a person may choose. Throws an InputError, for any expression too: n8n resolves it for
- * each request, so who sends a request could choose "none" as Authentication.
- */
-function readChosen<Choice extends string>(
-	typed: unknown,
-	value: unknown,
-	field: INodeProperties,
-	choices: readonly Choice[],
-): Choice {
-	if (isExpression(typed)) {
-		throw wrongField(
-			field,
-			'is an expression, so whoever sends a request could choose it',
-			'Choose it from the list, without an expression.',
-		);
-	}
-	return readChoice(value, field, choices);
-}
-
-export const readAuthentication = (typed: unknown, value: unknown): Authentication =>
-	readChosen(typed, value, authenticationField, AUTHENTICATIONS);
-
-/** Refuses a time to respond that n8n does not know. Throws an InputError. */
+/** Refuses a time to respond that n8n does not know. */
 export function refuseWrongTime(options: unknown): void {
 	const { respond = 'onReceived' } = (options ?? {}) as { respond?: unknown };
 	readChoice(respond, respondField, RESPONDS, CHOOSE_UNDER_OPTIONS);
 }
 
-/** Reads the option {@link skipRepeatsField}; throws an InputError. */
 function readSkipRepeats(options: unknown): boolean {
 	const { skipRepeats = false } = (options ?? {}) as { skipRepeats?: unknown };
 	return readSwitch(skipRepeats, skipRepeatsField);
@@ -290,7 +268,6 @@ function readSkipRepeats(options: unknown): boolean {
 /** The parameters of the Pay Trigger. */
 export const triggerProperties = triggerFields.flatMap(asTyped);
 
-/** Why a trigger without a Postback Secret takes nothing. */
 const NO_SECRET =
 	'Postbacks could not be verified. Enter 30 random characters as Postback Secret in the Pay API credential of this trigger, the same ones as in the credential of the Pay nodes';
 
@@ -301,9 +278,9 @@ const NO_SENDER =
 interface TriggerSettings {
 	authentication: Authentication;
 	about: About;
-	/** What makes proofs in URLs; "" where the credential has none, or the trigger has no credential. */
+	/** The secret that signs URLs; "" where the credential has none, or the trigger has no credential. */
 	secret: string;
-	/** All whose proofs are taken: the previous one too, while it is being replaced. */
+	/** All secrets whose proofs are accepted: the previous one too, while it is being replaced. */
 	acceptedSecrets: string[];
 	sender: SenderRule | undefined;
 	/** The words of the account, if it has any. */
@@ -319,7 +296,7 @@ const WHERE_WORDS_BELONG: Record<Authentication, string> = {
 	none: 'Set Authentication to Signed URL or Sender, because otherwise this trigger has no credential.',
 };
 
-/** Why n8n does not give a trigger's credential: it is gone, or an expression in it needs an item. */
+/** The error where n8n does not give the credential: it is gone, or an expression in it needs an item. */
 function unreadableCredential(error: unknown): Error {
 	if (error instanceof InputError) return error;
 	return new UserError(
@@ -327,7 +304,7 @@ function unreadableCredential(error: unknown): Error {
 	);
 }
 
-/** Reads how a challenge is told from a postback; undefined where none is answered. Throws an InputError. */
+/** Reads how a challenge is told from a postback; undefined where none is answered. */
 function readChallenge(
 	typedOptions: unknown,
 	authentication: Authentication,
@@ -335,7 +312,7 @@ function readChallenge(
 ): ChallengeRule | undefined {
 	const field = readChallengeField(typedOptions);
 	if (field === undefined) return undefined;
-	// Without authentication nothing says which postbacks are about money: a person has chosen the field.
+	// Without authentication nothing says which postbacks are about money, so the person's choice of a field counts.
 	if (authentication === 'none' || words !== undefined) return { field, words };
 	throw wrongField(
 		challengeField,
@@ -345,15 +322,27 @@ function readChallenge(
 }
 
 /**
- * Reads what a trigger checks postbacks with, at its publication and at each call: somebody may have taken
- * it out since. Rejects with an error in words where the form or the credential cannot be read, or lacks it.
+ * Reads a parameter that only a person may choose. Throws an InputError for an expression, whatever it gives: n8n
+ * resolves it for each request, so who sends a request could choose "none" as Authentication.
+ */
+function readChosen(context: IHookFunctions | IWebhookFunctions, name: string): unknown {
+	const typed = context.getNode().parameters[name];
+	if (![typed].flat().some(isExpression)) return context.getNodeParameter(name);
+	throw wrongField(
+		fieldAt(triggerProperties, name),
+		'is an expression, so whoever sends a request could choose it',
+		'Choose it from the list or enter it as text, without an expression.',
+	);
+}
+
+/**
+ * Reads what a trigger checks postbacks with, when it is published and again at each call, because somebody may have
+ * changed the credential since. Rejects with an error in words where the form or the credential cannot be used.
  */
 async function readSettings(context: IHookFunctions | IWebhookFunctions): Promise<TriggerSettings> {
 	const { parameters } = context.getNode();
-	const authentication = readAuthentication(
-		parameters.authentication,
-		context.getNodeParameter('authentication'),
-	);
+	const read = (name: string) => readChosen(context, name);
+	const authentication = readChoice(read('authentication'), authenticationField, AUTHENTICATIONS);
 	const credential: PayCredential =
 		authentication === 'none'
 			? {}
@@ -369,14 +358,12 @@ async function readSettings(context: IHookFunctions | IWebhookFunctions): Promis
 	const { statusWords } = readDescription(credential);
 	refuseUnsignedFields(credential, statusWords);
 	refuseMisplacedCondition(parameters, 'startWhen');
-	const condition = readCondition((name) => context.getNodeParameter(name, ''), startCondition);
+	const condition = readCondition(read, startCondition);
 	const match = matchOf(condition, statusWords, 'startWhen', WHERE_WORDS_BELONG[authentication]);
 	refuseUnsignedMatch(match, sender);
-	// n8n gives no value of a field that the form hides: without the proof nothing says the kind.
+	// Only a proof says which kind it is. n8n gives no value of a field that the form hides.
 	const about =
-		authentication === 'signedUrl'
-			? readChosen(parameters.about, context.getNodeParameter('about', 'both'), aboutField, KINDS)
-			: 'both';
+		authentication === 'signedUrl' ? readChoice(read('about'), aboutField, KINDS) : 'both';
 	return {
 		authentication,
 		about,
@@ -396,10 +383,10 @@ const BODY_IS_READ =
 async function checkTrigger(context: IHookFunctions): Promise<void> {
 	readFieldByField(triggerProperties, context.getNode().parameters);
 	const { options: typedOptions } = context.getNode().parameters;
-	// Before n8n resolves them: what it says of an expression here names neither field nor remedy.
+	// Before n8n resolves them, because its own error about an expression names neither field nor remedy.
 	refuseExpression(typedOptions, responseBodyField);
 	readChallengeField(typedOptions);
-	// Where n8n responds it takes an expression inside of Options for a text: each postback would get 500.
+	// When n8n responds, it takes an expression in Options for a text, and each postback would get 500.
 	refuseExpressions(chosenOptions, typedOptions);
 	const options = context.getNodeParameter('options', {});
 	if (!isBodyUnread(options)) logWarning(context, BODY_IS_READ);
@@ -411,8 +398,8 @@ async function checkTrigger(context: IHookFunctions): Promise<void> {
 }
 
 /**
- * Why a publication is refused, as n8n shows it. It names the credential: people have several, and n8n fills
- * in one of them. n8n stops a trigger that listens when its next publication is refused, so it says that too.
+ * The error of a refused publication, as n8n shows it. It names the credential, because people have several and n8n
+ * fills in one of them. It also says that no postback is accepted now: n8n has stopped the trigger that listened.
  */
 function publicationError(context: IHookFunctions, error: unknown): NodeOperationError {
 	const node = context.getNode();
@@ -440,8 +427,8 @@ export async function publish(context: IHookFunctions): Promise<void> {
 	}
 }
 
-/** How long the body of a postback may take, in milliseconds: a trigger has no state that grows old. */
-const BODY_TIME = 60_000;
+/** How long the body of a postback may take, in milliseconds. Long, because nothing grows old meanwhile. */
+const BODY_TIME_OF_TRIGGER = 60_000;
 
 /**
  * Takes a call to the trigger's address. Throws where the trigger or its credential cannot be read, or lacks
@@ -454,7 +441,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	const query = context.getQueryData() as Record<string, unknown>;
 	const taken = await take(context, verify(query, acceptedSecrets), {
 		needsProof: authentication === 'signedUrl',
-		bodyTime: BODY_TIME,
+		bodyTime: BODY_TIME_OF_TRIGGER,
 		sender,
 		path: pathOf(urlGivenOut(context)),
 		statusWords,
@@ -462,7 +449,7 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 		challenge,
 	});
 	if ('noWebhookResponse' in taken) return taken;
-	// Where only the sender is known, each claim of the postback is judged by itself.
+	// The URL proves no charge, so each entry is judged by the charge that it names itself.
 	const isClaimed = authentication === 'sender' && taken.reference === null;
 	const { claims, faults } = isClaimed
 		? judgeClaims(taken, statusWords)
@@ -484,14 +471,14 @@ export async function receive(context: IWebhookFunctions): Promise<IWebhookRespo
 	return startWith(context, items, webhookResponse);
 }
 
-/** Why the workflow is not for what a proof says that a postback is about, in words; undefined where it is. */
+/** Why the workflow is not for the kind that is proven, in words; undefined where it is. */
 function whyOtherKind(about: About, { reference }: JudgedPostback): string | undefined {
 	if (about === 'both' || reference?.kind === about) return undefined;
 	const wanted = about === 'qrCode' ? 'QR Codes' : 'Payments';
 	return `it is about another kind, and the trigger has About set to ${wanted}`;
 }
 
-/** The URL of a call as its sender has it: while the editor listens the Test URL, which n8n 1 gives no node. */
+/** The URL that was called. While the editor listens, that is the Test URL, which n8n 1 does not tell a node. */
 function urlGivenOut(context: IWebhookFunctions): string {
 	const url = context.getNodeWebhookUrl('default') ?? '';
 	const additionalData = additionalDataOf(context);
@@ -500,13 +487,13 @@ function urlGivenOut(context: IWebhookFunctions): string {
 	return webhookTestBaseUrl + url.slice(webhookBaseUrl.length);
 }
 
-/** What the sender of a genuine postback reads with which the workflow does not start. */
+/** The response to a genuine postback that does not start the workflow. */
 const notStartedBecause = (why: string | undefined) =>
 	`This postback does not start the workflow: ${why}`;
 
 /**
- * Starts the workflow, here and nowhere else: with all items, or, with Skip Repeats, with those that started
- * none before. Nothing is awaited: of the same postbacks that are under way, one gets through.
+ * Starts the workflow with all items or, under Skip Repeats, with those that have not started it yet. Nothing may be
+ * awaited here, so that of several repeats at the same moment only one gets through.
  */
 function startWith(
 	context: IWebhookFunctions,
@@ -514,7 +501,7 @@ function startWith(
 	webhookResponse: string,
 ): IWebhookResponseData {
 	const skipsRepeats = readSkipRepeats(context.getNodeParameter('options', {}));
-	// A person who listens sends the same one again and again.
+	// Somebody who builds a workflow sends the same postback again and again.
 	if (!skipsRepeats || context.getMode() === 'manual') {
 		return { webhookResponse, workflowData: [items] };
 	}

@@ -18,7 +18,8 @@ import { showFor } from '../fields/expressions';
 import { judgePostback, toPostbackItem, whyNotAwaited } from '../postback/match';
 import { POSTBACK_METHODS } from '../postback/postback';
 import { hashOfRandomProof, type Reference } from '../postback/proof';
-import { logNotAwaited, refusePostback, RESPONSE_CODE, responseText, take } from '../postback/take';
+import { logNotAwaited, refusePostback, RESPONSE_CODE, responseText } from '../postback/respond';
+import { take } from '../postback/take';
 import { pathOf, RESUME_SEGMENT, withResumeSegment } from '../postback/target';
 import { readWait, waitFields } from '../postback/waitFields';
 import {
@@ -226,11 +227,11 @@ export interface WaitRecord {
 	id: string;
 	/** When its time limit passes, in milliseconds since 1970; absent without one. */
 	until?: number;
-	/** Whether the sender is checked: the wait's credential said so when it began. */
+	/** Set if the wait's credential asked for a check of the sender when the wait began. */
 	isSigned?: true;
 }
 
-/** How the sender is checked, where the wait has a credential of its own that says so. Throws an InputError. */
+/** How the sender is checked, if the wait has a credential of its own that says so. */
 async function readSender(
 	context: IExecuteFunctions | IWebhookFunctions,
 ): Promise<SenderRule | undefined> {
@@ -242,7 +243,7 @@ async function readSender(
  * How long the body of a postback to a wait may take, in milliseconds: a packet that TCP sends again
  * five times, after 0.2, 0.4, 0.8, 1.6 and 3.2 s, is there by then.
  */
-const BODY_TIME = 10_000;
+const BODY_TIME_OF_WAIT = 10_000;
 
 /** The response to a postback whose wait is over by the time its body has come. */
 const OVER = 'The wait is over: another postback or its time limit let the execution continue';
@@ -261,7 +262,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 	const resume = readResumeUrl(context);
 	const taken = await take(context, proof?.reference ?? null, {
 		needsProof: true,
-		bodyTime: BODY_TIME,
+		bodyTime: BODY_TIME_OF_WAIT,
 		sender: record.isSigned ? await readSenderAgain(context) : undefined,
 		path: resume.path,
 		statusWords: proof?.status,
@@ -283,7 +284,7 @@ async function receive(context: IWebhookFunctions): Promise<IWebhookResponseData
 			webhookResponse: responseText(context, `The execution is still waiting: ${mismatch}`),
 		};
 	}
-	// Before the wait is claimed, because making it takes time, in which the wait may end.
+	// Made before the wait is claimed, because that takes time in which the wait may end.
 	const output = toPostbackItem(judged, item);
 	if (await isOver(context, wait)) return refusePostback(context, 409, OVER);
 	// Nothing is awaited from here on: of all postbacks that are under way, one gets through.
@@ -305,7 +306,7 @@ function readStored(context: IWebhookFunctions): { item: INodeExecutionData; rec
 	return { item, record: record ?? { proofs: [], given: [], id: context.getExecutionId() } };
 }
 
-/** A text as an expression may hold it between quotes: no character of it is read as code. */
+/** Escapes a text for the quotes of an expression, so that no character of it is read as code. */
 function escapedForExpression(text: string): string {
 	let escaped = '';
 	for (let at = 0; at < text.length; at++) {
@@ -327,7 +328,7 @@ function readResumeUrl(context: IWebhookFunctions): { path: string; token: strin
 
 /**
  * How the sender is checked, where the credential said so when the wait began. Throws where it no longer does,
- * for the service sends again after a 500.
+ * because the service sends again after a 500.
  */
 async function readSenderAgain(context: IWebhookFunctions): Promise<SenderRule> {
 	const rule = await readSender(context);

@@ -1,7 +1,7 @@
 import { jsonOrText } from '../base/json';
 import { within } from '../base/time';
 
-/** What n8n and Node.js give of a request beside what n8n's types name. */
+/** What a request has beyond n8n's types. */
 export interface RawRequest {
 	/** What n8n made of the body, where it read it before the node. */
 	body?: unknown;
@@ -10,7 +10,7 @@ export interface RawRequest {
 	headers?: Record<string, unknown>;
 	on?: (event: string, listener: () => void) => void;
 	rawBody?: Buffer;
-	/** Keeps n8n's limit of size, of what is unzipped too. */
+	/** Keeps to n8n's limit of size, also for what it unzips. */
 	readRawBody?: () => Promise<void>;
 }
 
@@ -20,7 +20,7 @@ const UNDONE_BY_N8N = new Map([
 	['x-gzip', 'gzip'],
 	['deflate', 'deflate'],
 ]);
-/** The other content codings that IANA has registered. What else stands in the header is no coding. */
+/** The other content codings that IANA has registered. Anything else in the header is none. */
 const OTHER_CODINGS = new Set([
 	'aes128gcm',
 	'br',
@@ -89,7 +89,7 @@ export async function readBytes(
 	const coding = codingOf(contentEncoding);
 	const isReadByN8n = request.rawBody !== undefined;
 	if (isReadByN8n && coding !== '' && contentEncoding !== coding) {
-		// n8n by itself knows no other spelling, and has left it packed.
+		// n8n knows only this spelling, and has left the body packed.
 		throw new BodyError(415, `Send the header Content-Encoding as "${coding}"`);
 	}
 	if (!isReadByN8n) {
@@ -109,7 +109,7 @@ export interface Body {
 	body: unknown;
 	/** Its text as it came; empty for a multipart form. */
 	rawBody: string;
-	/** What the event's id is a hash of. */
+	/** The part of it that the event's id is a hash of. */
 	eventContent: string | Buffer;
 	/** Whether it is a form with files, which are not read. */
 	hasFiles: boolean;
@@ -136,7 +136,7 @@ export async function parseBody(content: Buffer | FormOfN8n, contentType: string
 	};
 }
 
-/** A multipart form has another boundary each time it is sent, so its fields stand for it. */
+/** A multipart form has a new boundary each time it is sent, so its event is told by its fields. */
 function bodyOfForm(fields: Record<string, unknown>, hasFiles: boolean): Body {
 	if (hasFiles && Object.keys(fields).length === 0) {
 		throw new BodyError(415, 'The form has nothing but files, send its fields as text or as JSON');
@@ -156,19 +156,19 @@ export function formOfN8n(body: unknown): FormOfN8n | undefined {
 	return typeof data === 'object' && typeof files === 'object' ? { data, files } : undefined;
 }
 
-/** A part that is not sent as it is, which the platform does not undo, or not everywhere. */
+/** An encoded part of a form, which Node.js does not decode, or not in every version. */
 const TRANSFER_ENCODING = /\r\ncontent-transfer-encoding:[ \t]*(base64|quoted-printable)/i;
 
 /** Parsing a million fields takes seconds; nobody's form has so many. */
 const MOST_FIELDS = 1000;
 
-/** Reads the text fields of a multipart form, which the platform takes for UTF-8. */
+/** Reads the text fields of a multipart form, which Node.js takes for UTF-8. */
 async function readMultipart(bytes: Buffer, contentType: string): Promise<Body> {
 	if (TRANSFER_ENCODING.test(bytes.toString('latin1'))) {
 		throw new BodyError(415, 'A multipart form with a transfer encoding cannot be read');
 	}
 	const headers = { 'content-type': contentType };
-	// The platform refuses what is broken, or written as only some programs do.
+	// Node.js refuses a broken form, and some spellings that few programs use.
 	const form = await new Response(bytes, { headers }).formData().catch(() => {
 		throw new BodyError(415, 'The multipart form cannot be read: send it as JSON');
 	});
@@ -199,7 +199,7 @@ function fieldsByName(fields: Iterable<[string, string]>): Record<string, unknow
 	return Object.fromEntries(members);
 }
 
-/** JSON of any type that may hold it; a URL-encoded form; else the text. */
+/** Reads JSON, whatever its type is called; else a URL-encoded form; else the text as it is. */
 function parseText(bytes: Buffer, text: string, contentType: string): unknown {
 	const value = jsonOrText(text);
 	// Services name JSON in many ways: as text, as a form, not at all.
@@ -209,29 +209,29 @@ function parseText(bytes: Buffer, text: string, contentType: string): unknown {
 }
 
 /**
- * Reads a URL-encoded form, `a=1&b=J%C3%B3`, as UTF-8. In another charset a name loses its signs, while
- * identifiers, words and amounts are ASCII; and no byte of it swallows the & behind it.
+ * Reads a URL-encoded form, `a=1&b=J%C3%B3`, as UTF-8, whatever charset it names. A name in another charset loses its
+ * accents, but identifiers, words and amounts are ASCII, and no byte of it swallows the & after it.
  */
 function readUrlEncoded(bytes: Buffer): Record<string, unknown> {
 	// In UTF-16 every second byte is 0.
 	if (bytes.includes(0)) {
 		throw new BodyError(415, 'A form in this charset cannot be read: send UTF-8');
 	}
-	const text = bytes.toString();
-	// One more than may be, and an empty one before the first & and behind the last.
+	const text = decode(bytes);
+	// Up to one too many, and an empty one before the first & and after the last.
 	const pairs = text.split(/&+/, MOST_FIELDS + 3).filter((pair) => pair !== '');
 	if (pairs.length > MOST_FIELDS) throw new BodyError(413, 'The form has too many fields');
 	return fieldsByName(new URLSearchParams(text));
 }
 
-/** What a text may begin with, and the charset that it says. */
+/** The bytes that a text may begin with, and the charset that they mean. */
 const BYTE_ORDER_MARKS = [
 	{ mark: Buffer.from([0xef, 0xbb, 0xbf]), charset: 'utf-8' },
 	{ mark: Buffer.from([0xff, 0xfe]), charset: 'utf-16le' },
 	{ mark: Buffer.from([0xfe, 0xff]), charset: 'utf-16be' },
 ];
 
-/** The text of a whole body: as its byte order mark says, else as its charset does. */
+/** Decodes a whole body by its byte order mark, or else by its charset. */
 function decodeText(bytes: Buffer, charset: string | undefined): string {
 	const marked = BYTE_ORDER_MARKS.find(({ mark }) => bytes.subarray(0, mark.length).equals(mark));
 	return decode(bytes, marked?.charset ?? charset);
@@ -241,7 +241,7 @@ function decodeText(bytes: Buffer, charset: string | undefined): string {
 export function decode(bytes: Buffer, charset = 'utf-8'): string {
 	const decoder = decoderOf(charset);
 	if (decoder === undefined) {
-		// Not read as UTF-8: a byte of another charset could take the quote behind it with it.
+		// In UTF-8 a byte of another charset could swallow the quote after it.
 		const name = JSON.stringify(charset.slice(0, 40));
 		throw new BodyError(415, `The charset ${name} cannot be read: send UTF-8`);
 	}
@@ -280,17 +280,17 @@ const BOUNDARY = /;\s*boundary\s*=\s*(?:"([^"]+)"|([^\s;]+))/i;
 /** The charset that a type names. */
 const charsetOf = (contentType: string) => CHARSET.exec(contentType)?.[1];
 
-/** What stands between the parts of a form of this type; "" where the type does not say it. */
+/** The boundary between the parts of a form; "" where its type does not name one. */
 function boundaryOf(contentType: string): string {
 	const [, quoted, plain] = BOUNDARY.exec(contentType) ?? [];
 	return quoted ?? plain ?? '';
 }
 
-/** Charsets in which one byte is one character, so that no other quote or brace than the signed one counts. */
+/** Charsets in which one byte is one character, so that no signed quote or brace can vanish or appear. */
 const ONE_BYTE =
 	/^(utf-?8|(us-)?ascii|latin-?\d|iso-?8859-\d{1,2}|windows-(874|125\d)|koi8-[ru]|macintosh)$/i;
 
-/** Whether a body is nothing but a URL-encoded form: a text with one inside has spaces or line breaks. */
+/** True for a body that is a URL-encoded form and nothing else. A text around one has spaces or line breaks. */
 const isUrlEncoded = (bytes: Buffer) =>
 	/^[\w*.+%&=~!$'(),;:@/?[\]\x80-\xff-]*$/.test(bytes.toString('latin1'));
 

@@ -5,6 +5,7 @@ import {
 	entriesOf,
 	type Entry,
 	type FieldMatch,
+	listsOf,
 	mismatchOf,
 	Sources,
 	tellsApart,
@@ -13,16 +14,18 @@ import {
 	type Claimed,
 	claimsOf,
 	judgeEntries,
+	NOT_TOLD_APART,
 	type JudgedEntry,
 	type JudgedState,
 	pathsInWords,
+	type State,
 	stateOf,
 	type StatusWords,
 } from '../service/state';
 import { aboutInJson, type Postback, toJson } from './postback';
 import type { Reference } from './proof';
 
-/** A verified postback, as its fields are read. */
+/** A verified postback, and where its fields are looked for. */
 export interface TakenPostback {
 	postback: Postback;
 	reference: Reference | null;
@@ -31,6 +34,8 @@ export interface TakenPostback {
 
 /** A postback, and what it says in the words of the account: judged once, for the condition and for the item. */
 export interface JudgedPostback extends TakenPostback {
+	/** The words of the account that it was judged by, if it has any. */
+	words?: StatusWords;
 	/** What it says; absent without words of the account. */
 	verdict?: JudgedState;
 	/** What each entry of its lists says. */
@@ -55,19 +60,19 @@ function sourcesOf(postback: Postback): Sources {
 	return new Sources(body, signed, { postback: signed });
 }
 
-/** Where fields are looked for of what the service did not sign. */
+/** Where the fields of a request that the service did not sign are looked for. */
 export function unsignedSources(shown: Pick<Postback, 'body' | 'query' | 'headers'>): Sources {
 	const { body, query } = shown;
 	return new Sources(body, query, shown, { postback: shown });
 }
 
 /**
- * Each entry is judged, and each that starts a workflow becomes an item with the whole body, which nodes behind
+ * Each entry is judged, and each that starts a workflow becomes an item with the whole body, which the nodes after
  * the trigger copy.
  */
 const MOST_ENTRIES = 1000;
 
-/** Whether the lists that are looked through have more entries together than are judged. */
+/** True if all lists that are looked through have more entries together than are judged. */
 export function hasTooManyEntries(
 	{ sources }: TakenPostback,
 	words: StatusWords | undefined,
@@ -89,7 +94,7 @@ export function judgePostback(
 	if (words === undefined) return { ...taken, entries: [] };
 	const { reference, sources } = taken;
 	const entries = judgeEntries(words, reference, sources);
-	return { ...taken, entries, verdict: stateOf(words, reference, sources, entries) };
+	return { ...taken, words, entries, verdict: stateOf(words, reference, sources, entries) };
 }
 
 /**
@@ -105,7 +110,7 @@ export function judgeClaims(
 	const faults: string[] = [];
 	for (const claim of claimsOf(words, taken.sources)) {
 		if ('fault' in claim) faults.push(claim.fault);
-		else claims.push({ ...taken, entries: [], ...claim });
+		else claims.push({ ...taken, words, entries: [], ...claim });
 	}
 	return { claims, faults };
 }
@@ -116,56 +121,77 @@ export function whyNotAwaited(
 	judged: JudgedPostback,
 ): string | undefined {
 	if (match === undefined) return undefined;
-	const { verdict } = judged;
-	if ('states' in match) {
-		if (verdict === undefined) return 'the credential has no words that say what it means';
-		if (match.states.includes(verdict.state)) return undefined;
-		// Only "paid" has no reason, and each condition that a person can choose goes on with it.
-		return verdict.reason ?? 'it says "paid"';
-	}
-	const mismatch = whyNoEntryMatches(match, judged);
-	if (mismatch !== undefined) return mismatch;
-	// "Paid" with another amount is not what a person means by it; what is pending or failed may say another one.
-	const isRefused = verdict?.disregardedFor !== undefined || verdict?.state === 'otherAmount';
-	return isRefused ? verdict.reason : undefined;
+	if ('states' in match) return whyOtherState(match.states, judged);
+	return whyNoEntryMatches(match, judged) ?? whyDisregarded(judged.verdict);
+}
+
+function whyOtherState(states: readonly State[], { verdict }: JudgedPostback): string | undefined {
+	if (verdict === undefined) return 'the credential has no words that say what it means';
+	if (states.includes(verdict.state)) return undefined;
+	// Only "paid" has no reason, and each condition that a person can choose goes on with it.
+	return verdict.reason ?? 'it says "paid"';
 }
 
 /**
- * Why a field of a postback has none of some values: of a list, in no entry that may be about the charge. One
- * reason is told, the last entry's; which it is matters to nobody, because nothing goes on.
+ * Why a node's own Field counts for nothing in a postback, or in an entry of its list. "Paid" with another amount is
+ * not what a person means by it; what is pending or failed may have another one.
  */
-function whyNoEntryMatches(
-	match: FieldMatch,
-	{ sources, entries, entry: claimedEntry }: JudgedPostback,
-): string | undefined {
+function whyDisregarded(verdict: JudgedState | undefined): string | undefined {
+	const isDisregarded = verdict?.disregardedFor !== undefined || verdict?.state === 'otherAmount';
+	return isDisregarded ? verdict.reason : undefined;
+}
+
+/**
+ * Why a field of a postback has none of some values: of a list, in no entry that is about the charge. One reason
+ * is told, the last entry's; which it is matters to nobody, because nothing goes on.
+ */
+function whyNoEntryMatches(match: FieldMatch, judged: JudgedPostback): string | undefined {
+	const { sources, entries, entry: claimedEntry } = judged;
 	// An entry that was claimed by itself: the others say nothing of it.
 	if (claimedEntry !== undefined && tellsApart(match.field, claimedEntry, sources)) {
 		return mismatchOf(match, sources, claimedEntry);
 	}
 	const candidates = entriesOf(match.field, sources);
 	if (candidates.length === 0) return mismatchOf(match, sources);
-	const judgedAt = new Map<object, JudgedEntry[]>();
-	for (const entry of entries) {
-		const ofList = judgedAt.get(entry.list) ?? [];
-		ofList[entry.at] = entry;
-		judgedAt.set(entry.list, ofList);
+	const verdictsOf = new Map<object, JudgedState[]>();
+	for (const { list, at, verdict } of entries) {
+		const verdicts = verdictsOf.get(list) ?? [];
+		verdicts[at] = verdict;
+		verdictsOf.set(list, verdicts);
 	}
 	let lastReason = 'no entry of the list is about this charge or payment';
 	for (const entry of candidates) {
-		const judged = judgedAt.get(entry.list)?.[entry.at];
-		if (judged?.isOfAnother) continue;
-		const mismatch = mismatchOf(match, sources, entry) ?? judged?.refusal;
+		const verdict = verdictsOf.get(entry.list)?.[entry.at];
+		if (verdict?.disregardedFor === 'otherId') continue;
+		const mismatch = isToldApart(entry, judged)
+			? (mismatchOf(match, sources, entry) ?? whyDisregarded(verdict))
+			: NOT_TOLD_APART;
 		if (mismatch === undefined) return undefined;
 		lastReason = mismatch;
 	}
 	return lastReason;
 }
 
-/** As many names, of so many characters, tell a person what a postback has instead of a field. */
+/**
+ * Whether it is known which charge an entry is about: by an External ID of its own, by one beside all lists, or
+ * because there is no other entry.
+ */
+function isToldApart(
+	entry: Entry,
+	{ sources, words, reference, entry: claimedEntry }: JudgedPostback,
+): boolean {
+	if (entry.isAlone) return true;
+	// The item says nothing of one charge, so no entry can be mistaken for it.
+	if (reference === null && claimedEntry === undefined) return true;
+	if (words?.idField === undefined) return false;
+	return listsOf(words.idField).length === 0 || tellsApart(words.idField, entry, sources);
+}
+
+/** So many names, and characters of each, are enough to see what a postback has instead of a field. */
 const MOST_NAMES = 20;
 const MOST_NAME_CHARACTERS = 40;
 
-/** The names that a postback's body has, for a log: one line, without anything that its terminal obeys. */
+/** The names that a postback's body has, for a log: one line, without anything that a terminal obeys. */
 export function namesIn({ sources }: TakenPostback): string {
 	const names = sources.names(MOST_NAMES).map((name) => {
 		return name.slice(0, MOST_NAME_CHARACTERS).replace(/[^\p{L}\p{N} _.@:/[\]-]/gu, '?');
@@ -174,7 +200,7 @@ export function namesIn({ sources }: TakenPostback): string {
 }
 
 /**
- * Makes the item of a postback. Where an item waited for it, that one goes on: it has the postback as a field.
+ * Makes the item of a postback. If an item waited for it, that one goes on with the postback as a field.
  * @param input the item that waited, if one did
  */
 export function toPostbackItem(
@@ -192,8 +218,7 @@ export function toPostbackItem(
 }
 
 /**
- * Makes an item of one postback, or one for each of its claims. Those share its body; what is about an entry is
- * its own, its event too.
+ * Makes one item for each claim of a postback. They share its body, but each has its own claim, state and event.
  */
 export function toPostbackItems(claims: JudgedPostback[]): INodeExecutionData[] {
 	const [first] = claims;

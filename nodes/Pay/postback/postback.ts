@@ -1,5 +1,6 @@
 import { createHash } from 'crypto';
 import type { IDataObject, IWebhookFunctions } from 'n8n-workflow';
+import { CREDENTIAL_HEADERS, SECRET_HEADER, SECRET_PARAMETER } from '../service/redact';
 import type { Claimed, JudgedState } from '../service/state';
 import {
 	type Body,
@@ -17,9 +18,9 @@ export interface Postback extends Body {
 	method: string;
 	query: Record<string, unknown>;
 	headers: Record<string, unknown>;
-	/** Whether the service signed the body: then nothing else of the request says what happened. */
+	/** True if the service signed the body: then nothing else in the request says what happened. */
 	isSignedByService: boolean;
-	/** But these headers, which it signed too; in small letters. */
+	/** Except these headers, which it signed too; in small letters. */
 	signedHeaders: string[];
 }
 
@@ -34,14 +35,6 @@ export interface PostbackContext {
 	provingHeaders?: string[];
 	secrets?: string[];
 }
-
-/** Headers that prove who the sender is to others; they have no business in an execution. */
-const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
-
-/** What services call the fixed secret that they send with each notification. */
-const SECRET_HEADER = /(token|secret|hmac|password|(api|auth|access|subscription)[-_]?key)$/i;
-/** Not a token: that of a query may say which transaction it is. */
-const SECRET_PARAMETER = /(secret|hmac|password|(api|auth|access)[-_]?key)$/i;
 
 /** The same headers or query with `***` in place of such a secret. */
 function withoutSecrets(members: Record<string, unknown>, secret: RegExp): Record<string, unknown> {
@@ -77,7 +70,7 @@ export async function parsePostback(
 	const shownHeaders = Object.entries(headers).filter(([name]) => !CREDENTIAL_HEADERS.has(name));
 	const hidden = [secret, resumeToken, ...secrets].filter((each) => each !== undefined);
 	const named = withoutSecrets(Object.fromEntries(shownHeaders), SECRET_HEADER);
-	// However short it is: a search for it could replace words.
+	// By its name: its secret may be so short that a search for it would replace words.
 	for (const name of provingHeaders) {
 		if (Object.hasOwn(named, name)) named[name] = '***';
 	}
@@ -101,7 +94,7 @@ export async function parsePostback(
 	};
 }
 
-/** What is known of a postback beside what stands in it. */
+/** What is known of a postback beyond its own content. */
 interface AboutPostback {
 	reference: Reference | null;
 	/** What it says of itself, where nothing proves what it is about. */
@@ -119,15 +112,18 @@ export function aboutInJson({ reference, claimed, verdict }: AboutPostback): IDa
 }
 
 /**
- * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another.
+ * A postback as nodes give it. `eventId` is a hash of the request: what differs in one byte has another. Of a request
+ * that the service signed only the body counts: whoever repeats it can change its method and query, and many
+ * services sign a new time or nonce at each try.
  */
 export function toJson(
-	{ method, query, headers, body, rawBody, eventContent }: Postback,
+	{ method, query, headers, body, rawBody, eventContent, isSignedByService }: Postback,
 	{ reference, verdict, claimed }: AboutPostback,
 ): IDataObject {
 	const sorted = Object.entries(query).sort(([a], [b]) => (a < b ? -1 : 1));
+	const hashed = isSignedByService ? [reference] : [method, reference, sorted];
 	const eventId = createHash('sha256')
-		.update(JSON.stringify([method, reference, sorted]))
+		.update(JSON.stringify(hashed))
 		.update('\n')
 		.update(eventContent)
 		.digest('hex');

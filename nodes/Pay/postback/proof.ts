@@ -18,21 +18,21 @@ const MAC_LENGTH = 22;
 /** Query parameters that prove something: whoever holds one can use it. The other one is n8n's. */
 const PROVING_PARAMETERS = [PROOF_PARAMETER, 'signature'];
 
-/** The value of the parameter in a text, behind "=" or what a URL makes of it. */
+/** The value of the parameter in a text, after "=" or what a URL makes of it. */
 const VALUE_IN_TEXT = `(?<=${PROOF_PARAMETER}(?:=|%3d))[^&\\s"'<>]+`;
 
 /**
- * What each reference begins with: it is base64url of `["qrCode",…` or `["payment",…`. Three characters stand for
- * 18 bits: `["` and the first two of the letter, which all letters share.
+ * Each reference begins like this, because it is base64url of `["qrCode",…` or `["payment",…`. The three characters
+ * are 18 bits: `["` and the first two bits of the letter, which all letters share.
  */
 const REFERENCE_BEGINNING = 'WyJ';
 
-/** The mac behind a reference in a text, and behind "." or what a URL makes of it. */
+/** The mac after a reference in a text, and after "." or what a URL makes of it. */
 const MAC_IN_TEXT = `(?<=${REFERENCE_BEGINNING}[\\w-]*(?:\\.|%2e))[\\w-]{${MAC_LENGTH}}(?![\\w-])`;
 
 /**
- * Finds the secret part of every proof that a text repeats, that of another charge too. The search takes
- * time that grows with the text's length, since what stands around a place decides about it.
+ * Finds the secret part of every proof in a text, also of another charge. The time of the search grows only with the
+ * length of the text, because each place is decided by what is right beside it.
  */
 const PROOF_IN_TEXT = new RegExp(`${VALUE_IN_TEXT}|${MAC_IN_TEXT}`, 'gi');
 
@@ -135,7 +135,7 @@ interface SignedProof {
 	is: 'signed';
 	encoded: string;
 	mac: string;
-	/** What the service wrote behind it. */
+	/** What the service wrote after it. */
 	appended: string;
 }
 
@@ -146,7 +146,7 @@ interface RandomProof {
 	appended: string;
 }
 
-/** Takes the proof in a query apart; a repeated parameter is a list, and none. */
+/** Takes the proof in a query apart. A repeated parameter comes as a list, and counts as none. */
 function proofIn(query: Record<string, unknown>): SignedProof | RandomProof | undefined {
 	const text = query[PROOF_PARAMETER] ?? query[ESCAPED_PARAMETER];
 	if (typeof text !== 'string' || text.length > 2 * MOST_URL_CHARACTERS) return undefined;

@@ -21,7 +21,7 @@ interface Start {
 	isAnswered: boolean;
 }
 
-/** What started workflows in this process. */
+/** The postbacks that started workflows in this process. */
 const starts = new BoundedMap<string, Start>(MOST_STARTS);
 
 function forgetOld(now: number): void {
@@ -32,9 +32,9 @@ function forgetOld(now: number): void {
 }
 
 /**
- * What makes two postbacks the same: "paid" and "failed" are of their charge, whatever else the request says,
- * since services number their attempts. Any other state is of the event: two partial payments are two. Where
- * nothing proves what was asked for, "paid" is about the amount that it claims, which may be a part, too.
+ * The key by which two postbacks are the same. A charge has one "paid" and one "failed", whatever else the request
+ * says, because services number their attempts. Any other state belongs to its event: two partial payments are two.
+ * Where the postback itself names the charge, the amount that it names counts too, because that may be a part.
  */
 function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number): string {
 	const { reference, claimed, state, eventId } = postback;
@@ -43,7 +43,7 @@ function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number)
 	const { amount } = (claimed ?? {}) as IDataObject;
 	const { isOncePerCharge = false } = STATES.find((each) => each.state === state) ?? {};
 	const isOfCharge = isOncePerCharge && external_id !== undefined;
-	const what = isOfCharge ? [kind, external_id, amount, state] : [eventId, entry];
+	const what = isOfCharge ? [kind, external_id, amount, state] : [eventId, entry, state];
 	return JSON.stringify([...place, ...what]);
 }
 
@@ -53,7 +53,7 @@ function keyOf(context: IWebhookFunctions, postback: IDataObject, entry: number)
  * up before, nobody hears how it ended: then repeats get 409 for the ten minutes, so that none is lost.
  * @param postbacks as the workflow gets them: those of one request
  * @returns for each of them whether it is the first; undefined where one of them repeats what n8n has not
- * answered yet: then none may start it, for all of a request have one response
+ * answered yet: then none may start it, because a request has only one response
  */
 export function claimStarts(
 	context: IWebhookFunctions,
@@ -72,7 +72,7 @@ export function claimStarts(
 		return true;
 	});
 	const response = context.getResponseObject();
-	// Once for all: from the eleventh time on, Node.js warns of a leak.
+	// One listener for all of them, because Node.js warns of a leak at the eleventh.
 	response.once('finish', () => {
 		for (const [key, start] of startsOfRequest) {
 			if (response.statusCode < 400) start.isAnswered = true;

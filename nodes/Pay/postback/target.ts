@@ -70,10 +70,10 @@ export interface AskingExecution {
 }
 
 /**
- * Tells this execution's own resume URL, whatever host and prefix a proxy gives it. Of execution 42, whose URL is
+ * Recognizes this execution's own resume URL, whatever host and prefix a proxy gives it. Of execution 42, whose URL is
  * https://n8n.example.com/webhook-waiting/42?signature=ab, it is https://pay.example.com/n8n/webhook-waiting/42?signature=ab
  * too, and each of them with /pay-postback behind the 42. It is not .../webhook/42 or .../webhook-waiting/43.
- * Throws an InputError where it is the own one without n8n's token.
+ * Throws an InputError where it is, and n8n's token is missing.
  */
 function isOwnResumeUrl(url: string, id: string, { resumeUrl }: AskingExecution): boolean {
 	const { pathname, searchParams } = new URL(url);
@@ -144,7 +144,7 @@ export function readPostbackTarget(
 			hint: "You will not be told what becomes of this: the credential has no Postback URL. Add a Pay Trigger and paste its Production URL there. If you entered that URL in your service's dashboard instead, choose No Postback.",
 		};
 	}
-	const url = parsePostbackUrl(urlFor(choice, read, account, execution));
+	const url = readPostbackUrl(urlFor(choice, read, account, execution));
 	const hint = postbackUrlHint(url, secret !== undefined, serviceIsLoopback, execution.testPath);
 	const { id } = execution;
 	if (id !== undefined && (choice === 'resume' || isOwnResumeUrl(url, id, execution))) {
@@ -154,7 +154,7 @@ export function readPostbackTarget(
 	return { url: secret === undefined ? url : signUrl(url, reference, secret), hint };
 }
 
-/** A postback to an execution where there is none, as in n8n's own Agents. */
+/** The error where there is no execution, as in n8n's own Agents. */
 const nothingToResume = () =>
 	new InputError(
 		'postback',
@@ -162,7 +162,7 @@ const nothingToResume = () =>
 		'Choose another Postback, such as the address of a Pay Trigger.',
 	);
 
-/** The URL that a choice stands for, as it was entered. Throws an InputError. */
+/** The URL that was chosen, as it was entered. */
 function urlFor(
 	choice: 'credential' | 'resume' | 'url',
 	read: ReadParameter,
@@ -180,7 +180,7 @@ function urlFor(
 	}
 }
 
-/** Errors do not say in which form it stands: the node and the credential both have such a field. */
+/** Errors do not say which form it is in: the node and the credential both have such a field. */
 const FIELD = { name: 'postbackUrl', displayName: 'Postback URL', called: 'The postback URL' };
 
 const ADVICE =
@@ -188,8 +188,8 @@ const ADVICE =
 
 const wrongUrl = (what: string, advice = ADVICE) => wrongField(FIELD, what, advice);
 
-/** Reads a postback URL (sections 2.1 and 2.2), which is sent as it was written; throws an InputError. */
-export function parsePostbackUrl(value: unknown): string {
+/** Reads a postback URL (sections 2.1 and 2.2), which is sent as it was written. */
+export function readPostbackUrl(value: unknown): string {
 	const text = typeof value === 'string' ? value.trim() : '';
 	if (text === '') throw wrongUrl('is empty');
 	refuseTypedExpression(text, FIELD);
@@ -212,8 +212,8 @@ export function parsePostbackUrl(value: unknown): string {
 }
 
 /**
- * What a resume URL that the service is given ends in. n8n's own Wait and forms of the execution listen
- * without it: a repeated "paid" would be their approval.
+ * The end of a resume URL that the service is given. n8n's own Wait nodes and forms listen without it, where a
+ * repeated "paid" would count as their approval.
  */
 export const RESUME_SEGMENT = 'pay-postback';
 

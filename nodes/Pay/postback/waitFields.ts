@@ -9,9 +9,8 @@ import {
 import type { ReadParameter } from '../fields/expressions';
 import { readWaitLimit, waitLimitFields } from '../fields/options';
 import { AWAITED_ID, readExternalId } from '../fields/text';
-import { refuseWrongResponseOfWait, responseOfWaitField } from './take';
+import { refuseWrongResponseOfWait, responseOfWaitField } from './respond';
 
-/** The form of a wait. */
 export const waitFields: INodeProperties[] = [
 	{
 		displayName:
@@ -34,8 +33,7 @@ export const waitFields: INodeProperties[] = [
 ];
 
 /**
- * Reads the form of a wait: when it begins, and before the charge or payment that it waits for goes out. Throws
- * an InputError.
+ * Reads the form of a wait, when it begins and also before the charge or payment that it waits for is sent.
  * @param typed the wait's parameters as they were typed
  * @returns the limit in milliseconds
  */

@@ -50,12 +50,12 @@ export function recordExpectation(store: ExpectationStore, expectation: Expectat
 	store.postbacks.push(expectation);
 }
 
-/** Records that a postback will not come after all; the very object that was recorded says so. */
+/** Records, in the object that was stored, that a postback will not come after all. */
 export function withdrawExpectation(expectation: Expectation): void {
 	expectation.isVoid = true;
 }
 
-/** Records that a postback will come; the very object that was recorded says so. */
+/** Records, in the object that was stored, that a postback will come. */
 export function confirmExpectation(expectation: Expectation): void {
 	expectation.isAccepted = true;
 }
@@ -146,12 +146,12 @@ interface StoredContext {
 	awaited?: { id: string };
 }
 
-/** More than are resumed while one request is under way. */
+/** More waits than this process resumes while one request is under way. */
 const MOST_RESUMED_WAITS = 10_000;
 /** The ids of the waits that this process resumed. */
 const resumedWaits = new BoundedMap<string, true>(MOST_RESUMED_WAITS);
 
-/** Whether an execution, as n8n has stored it, is in this very wait. */
+/** True if an execution, as n8n has stored it, is in this very wait. */
 function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
 	// n8n stores an execution without it when a postback resumes it, before any node runs.
 	if (!execution.waitTill) return false;
@@ -163,7 +163,7 @@ function isIn({ id, node }: OpenWait, execution: IRunExecutionData): boolean {
 }
 
 /**
- * Whether a wait is over by now: resumed by another postback, in this process or another one, or at
+ * True if a wait is over by now: resumed by another postback, in this process or another one, or at
  * its time limit, after which n8n lets the execution go on by itself at any moment. Rejects where
  * n8n's database fails.
  */
@@ -199,7 +199,7 @@ const TIMER_SET = 75_000;
 /** How late that timer may act, in milliseconds. */
 const TIMER_LATE = 5_000;
 
-/** Whether a wait was ended by a postback, as far as its execution can tell. */
+/** True if a postback ended a wait, as far as its execution can tell. */
 export function wasEndedByPostback(context: IExecuteFunctions, { node, run }: Wait): boolean {
 	try {
 		const output = context.getWorkflowDataProxy(0).$items(node, 0, run) as INodeExecutionData[];

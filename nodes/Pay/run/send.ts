@@ -32,18 +32,9 @@ import type { Pace } from './words';
 export async function sendBatch(run: Run, batch: Ready[]): Promise<Done[]> {
 	if (isCancelled(run)) return batch.map((item) => refusalOfCancelled(run, item));
 	const recorded = await recordBatch(run, batch);
-	const areSomeRefused = recorded.done.length + recorded.known.length > 0;
+	const { ready, known, done } = recorded;
+	const areSomeRefused = done.length + known.length > 0;
 	if (areSomeRefused && !run.tally.continuesOnFailure) return await sendNone(run, recorded);
-	return await sendRecorded(run, recorded);
-}
-
-/** Sends nothing of a batch in which some items are refused, because the node is about to stop. */
-async function sendNone(run: Run, { ready, known, done }: RecordedBatch): Promise<Done[]> {
-	const refused = [...done, ...(await refusalsOfKnown(run, known))];
-	return await takeBackRecords(run, ready, refused);
-}
-
-async function sendRecorded(run: Run, { ready, known, done }: RecordedBatch): Promise<Done[]> {
 	const sending = ready.map(async (item) => await sendItem(run, item));
 	// While the requests are out, n8n's database is idle, so it takes the marks of the batch before.
 	const marking = run.records?.markAccepted();
@@ -57,6 +48,12 @@ async function sendRecorded(run: Run, { ready, known, done }: RecordedBatch): Pr
 	// Those that were not reached, and those that were certainly not carried out.
 	const notPaid = ready.filter((item) => !mayBePaid(run.ledger, item));
 	return await takeBackRecords(run, notPaid, [...refused, ...sent]);
+}
+
+/** Sends nothing of a batch in which some items are refused, because the node is about to stop. */
+async function sendNone(run: Run, { ready, known, done }: RecordedBatch): Promise<Done[]> {
+	const refused = [...done, ...(await refusalsOfKnown(run, known))];
+	return await takeBackRecords(run, ready, refused);
 }
 
 const externalIdsOf = (items: Ready[]) => items.map(({ request }) => request.external_id);
@@ -146,7 +143,13 @@ export async function sendItem(run: Run, item: Ready): Promise<SendEnd> {
 	}
 	let end: SendEnd = { is: 'notReached' };
 	try {
-		end = await sendInTurn(run, item, standing, begun.turn);
+		const entry = await enterItem(run, item, standing, begun.turn);
+		if (entry.is === 'entered') {
+			const result = await post(run, item, standing, entry.bearer);
+			end = { is: 'done', done: endItem(run, item, entry.attempt, result) };
+		} else {
+			end = entry;
+		}
 		return end;
 	} finally {
 		// Before the turn ends: when an item fails, those that wait for the turn must not start.
@@ -158,13 +161,6 @@ export async function sendItem(run: Run, item: Ready): Promise<SendEnd> {
 function stopUnlessAccepted({ tally }: Run, end: SendEnd): void {
 	if (end.is === 'done' && end.done.result.outcome === 'accepted') return;
 	if (!tally.continuesOnFailure) tally.isStopping = true;
-}
-
-async function sendInTurn(run: Run, item: Ready, standing: Standing, turn: Turn): Promise<SendEnd> {
-	const entry = await enterItem(run, item, standing, turn);
-	if (entry.is !== 'entered') return entry;
-	const result = await post(run, item, standing, entry.bearer);
-	return { is: 'done', done: endItem(run, item, entry.attempt, result) };
 }
 
 /** An item that is about to be sent, or how it ended without being sent. */

@@ -48,6 +48,20 @@ function takeApart(path: string): { list?: string; rest: string } {
 export const normalPath = (path: string) =>
 	normalName(path).replace(/^(?:postback\.)?(?:body(?:\.|(?=\[)))?/, '');
 
+/** A path that looks at something else than a body. */
+const BESIDE_BODY = /^(?:postback\.)?(headers|query)(?:[.[](.*))?$/i;
+
+/** The header or query parameter that a path looks at, in small letters; undefined where it looks at the body. */
+export function besideBody(path: string): { part: 'headers' | 'query'; name: string } | undefined {
+	const [, part, name = ''] = BESIDE_BODY.exec(path) ?? [];
+	if (part === undefined) return undefined;
+	return {
+		part: part.toLowerCase() === 'query' ? 'query' : 'headers',
+		// A path may have it in brackets: headers[x-event].
+		name: name.toLowerCase().replace(/\]$/, ''),
+	};
+}
+
 /** The lists that the paths of a field go through, in one spelling. */
 export function listsOf(field: Paths): string[] {
 	const lists: string[] = [];
@@ -275,11 +289,21 @@ export function tellsApart(field: Paths, { list }: Entry, sources: Sources): boo
 	});
 }
 
+/**
+ * A longer text is no word that a person entered, and not empty. Each of 1,000 entries asks about what stands beside
+ * their list: 8 MB of zeros there took eight minutes.
+ */
+const MOST_WORD_CHARACTERS = 1000;
+
+export const isLongText = (value: unknown): boolean =>
+	typeof value === 'string' && value.length > MOST_WORD_CHARACTERS;
+
 /** Texts that say that there is nothing, as forms and queries write it. */
 const NOTHING_IN_WORDS = ['false', 'null', 'undefined'];
 
 /** Whether a value is there and says something: no null, false, 0, blank text, empty list or object. */
 export function isThere(value: unknown): boolean {
+	if (isLongText(value)) return true;
 	const content = opened(value);
 	if (typeof content === 'object' && content !== null) return Object.keys(content).length > 0;
 	// A text may be a number: of "0.00", "0,00" and "0000-00-00" nothing is left without the zeros.
@@ -318,6 +342,7 @@ export function missingInWords(field: Paths, sources: Sources): string {
 
 /** Whether a value is one of some words; upper and lower case do not count. */
 export function isOneOf(value: unknown, words: string[]): boolean {
+	if (isLongText(value)) return false;
 	const text = String(value).trim().toLowerCase();
 	return words.some((word) => word.toLowerCase() === text);
 }

@@ -45,3 +45,12 @@ function redactValue(value: unknown, spellings: string[], pattern: RegExp): unkn
 export function redact(value: unknown, secrets: readonly string[], pattern: RegExp): unknown {
 	return redactValue(value, spellingsOfAll(secrets), pattern);
 }
+
+/** Headers that prove who the sender is to others; they have no business in an execution. */
+export const CREDENTIAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization']);
+
+/** What services call the fixed secret that they send with each notification. */
+export const SECRET_HEADER =
+	/(token|secret|hmac|password|(api|auth|access|subscription)[-_]?key)$/i;
+/** Not a token: that of a query may say which transaction it is. */
+export const SECRET_PARAMETER = /(secret|hmac|password|(api|auth|access)[-_]?key)$/i;

@@ -6,6 +6,7 @@ import {
 	firstValue,
 	inOneForm,
 	isAmong,
+	isLongText,
 	isOneOf,
 	isScalar,
 	isThere,
@@ -54,6 +55,11 @@ export function fieldsInWords(words: StatusWords): Record<string, Paths> {
 /** All paths that the words of an account look at; none without words. */
 export function pathsInWords(words: StatusWords | undefined): string[] {
 	return words === undefined ? [] : Object.values(fieldsInWords(words)).flat();
+}
+
+/** The paths whose lists have an entry for each charge. Refunds may have a list of their own. */
+export function pathsOfEntries({ field, amountField = [], idField = [] }: StatusWords): string[] {
+	return [...field, ...amountField, ...idField];
 }
 
 /** A value that a postback must have. */
@@ -208,7 +214,12 @@ function otherAmountIn(
 }
 
 /** Whether a value is a single one that is there; `false` and 0 are. */
-const isSingleValue = (value: unknown) => isScalar(value) && String(value).trim() !== '';
+const isSingleValue = (value: unknown) =>
+	isScalar(value) && (isLongText(value) || String(value).trim() !== '');
+
+/** The status of an entry: its own, or else one beside the list, which is that of all entries. */
+const statusFor = ({ field }: StatusWords, sources: Sources, entry?: Entry) =>
+	ownValue(field, sources, entry) ?? firstValue(field, sources, entry);
 
 /** What one entry says, or a postback without a list: all of it is read from there. */
 function stateOfEntry(
@@ -224,8 +235,7 @@ function stateOfEntry(
 		return { state: 'other', reason: lacking, disregardedFor: 'lacksValue' };
 	const refund = refundIn(words, sources, entry);
 	if (refund !== undefined) return { state: 'refunded', reason: refund };
-	// One status may be that of all entries; what an entry says of itself goes before it.
-	const found = ownValue(words.field, sources, entry) ?? firstValue(words.field, sources, entry);
+	const found = statusFor(words, sources, entry);
 	if (found === undefined) return { state: 'other', reason: missingInWords(words.field, sources) };
 	if (isScalar(found.value) && isOneOf(found.value, words.failed)) {
 		return { state: 'failed', reason: `the field ${inQuotes(found)} has one of the Failed Values` };
@@ -247,32 +257,23 @@ function stateOfEntry(
 
 /** What an entry of a postback's list says. */
 export interface JudgedEntry extends Entry {
-	/** Whether the External ID in it is another one, or is missing. */
-	isOfAnother: boolean;
 	verdict: JudgedState;
-	/** Why a field of a node's own counts for nothing in it, in words; absent where it counts. */
-	refusal?: string;
 }
 
 /** Judges each entry of the lists that the words of an account go through. */
 export function judgeEntries(words: StatusWords, proven: Proven, sources: Sources): JudgedEntry[] {
-	return entriesFor(words, sources).map((entry): JudgedEntry => {
-		const verdict = stateOfEntry(words, proven, sources, entry);
-		const hasOwn = (field: Paths = []) => tellsApart(field, entry, sources);
-		const isOfAnother = hasOwn(words.idField) && verdict.disregardedFor === 'otherId';
-		// "Paid" with another amount than is proven. What stands beside the list is judged once for all of it.
-		const isOtherAmount =
-			verdict.state === 'otherAmount' && proven !== null && hasOwn(words.amountField);
-		const isRefused = verdict.disregardedFor !== undefined || isOtherAmount;
-		return { ...entry, isOfAnother, verdict, refusal: isRefused ? verdict.reason : undefined };
+	return entriesFor(words, sources).map((entry) => {
+		return { ...entry, verdict: stateOfEntry(words, proven, sources, entry) };
 	});
 }
 
 /** The entries of a postback's lists, as far as the words of an account go through them. */
-function entriesFor({ field, amountField = [], idField = [] }: StatusWords, sources: Sources) {
-	// Refunds may have a list of their own, which is about no other charge.
-	return entriesOf([...field, ...amountField, ...idField], sources);
-}
+const entriesFor = (words: StatusWords, sources: Sources) =>
+	entriesOf(pathsOfEntries(words), sources);
+
+/** Why a list of several entries says nothing. */
+export const NOT_TOLD_APART =
+	'the list has several entries, and no External ID Field tells them apart';
 
 /**
  * What a postback says. Of a list that entry counts that is about what is proven; where nothing tells the
@@ -292,8 +293,7 @@ export function stateOf(
 	if (idField === undefined) {
 		const lacking = entries.find(({ verdict }) => verdict.disregardedFor);
 		if (lacking !== undefined) return lacking.verdict;
-		const reason = 'the list has several entries, and no External ID Field tells them apart';
-		return { state: 'other', reason };
+		return { state: 'other', reason: NOT_TOLD_APART };
 	}
 	const told = entries.filter((entry) => tellsApart(idField, entry, sources));
 	if (told.length === 0) {
@@ -302,8 +302,8 @@ export function stateOf(
 		return { state: 'other', reason, disregardedFor: 'otherId' };
 	}
 	const verdicts: JudgedState[] = [];
-	for (const { isOfAnother, verdict } of told) {
-		if (!isOfAnother) verdicts.push(verdict);
+	for (const { verdict } of told) {
+		if (verdict.disregardedFor !== 'otherId') verdicts.push(verdict);
 	}
 	for (const { state } of STATES) {
 		const found = verdicts.find((verdict) => verdict.state === state && !verdict.disregardedFor);

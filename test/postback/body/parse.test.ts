@@ -56,6 +56,15 @@ test.each([
 	expect(await bodyOf(text, type)).toStrictEqual(body);
 });
 
+test('a byte order mark is no part of the first name of a form', async () => {
+	for (const type of [FORM, `${FORM}; charset=iso-8859-1`]) {
+		expect(await bodyOf(`${BOM}status=paid&id=J%C3%B3`, type)).toStrictEqual({
+			status: 'paid',
+			id: 'Jó',
+		});
+	}
+});
+
 test('JSON of any shape is taken as it was sent', async () => {
 	await fc.assert(
 		fc.asyncProperty(fc.jsonValue({ maxDepth: 5 }), async (value) => {
