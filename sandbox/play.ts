@@ -37,7 +37,13 @@ export function responseBodyOf(
 	rehearsal: Rehearsal | undefined,
 ): ResponseBody {
 	// What is undefined is not in the JSON.
-	const body: ResponseBody = { id, external_id, amount, status, qrCode };
+	const body: ResponseBody = {
+		id,
+		external_id,
+		amount,
+		status,
+		qrCode,
+	};
 	if (rehearsal?.effect.kind === 'misreported') rehearsal.effect.falsify(body);
 	return body;
 }

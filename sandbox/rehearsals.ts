@@ -149,7 +149,11 @@ export const SEQUELS: readonly Sequel[] = [
 		description: 'Is paid; reported before the response to the request.',
 		ending: { reported: 'beforeResponse', status: 'paid', times: 1 },
 	},
-	{ amount: 1.06, description: 'Nothing more is ever heard of it.', ending: { reported: 'never' } },
+	{
+		amount: 1.06,
+		description: 'Nothing more is ever heard of it.',
+		ending: { reported: 'never' },
+	},
 	{
 		amount: 1.07,
 		description: 'Is paid with another amount: 0.01.',
