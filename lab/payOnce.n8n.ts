@@ -18,7 +18,7 @@ import {
 describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	const isN8n2 = majorOf(version) === 2;
 	const workers = isN8n2 ? 5 : 2;
-	// Several workers, one of which dies or stands still: n8n 1 gives its jobs away (docs/scale.md).
+	// Several workers, one of which dies or stands still: n8n 1 gives its jobs away (docs/pay-once.md).
 	const describeOnN8n2 = isN8n2 ? describe : describe.skip;
 	const testOnN8n2 = isN8n2 ? test : test.skip;
 	let queue: QueueMode;
