@@ -412,10 +412,7 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			print(`frozen after it had sent, thawed after a release: ${outcomeOf(late!)}`);
 			expect(late).toMatchObject({ external_id: id, outcome: 'accepted' });
 			expect(arrivals([id])).toStrictEqual([1]);
-			expect(payOnce.row(id)).toMatchObject({
-				execution: claimed.execution,
-				outcome: 'accepted',
-			});
+			expect(payOnce.row(id)).toMatchObject({ execution: claimed.execution, outcome: 'accepted' });
 		});
 	});
 

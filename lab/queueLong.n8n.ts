@@ -325,10 +325,7 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 		let singleAccount: Credential;
 		beforeAll(async () => {
 			single = await startN8n(version);
-			singleAccount = await single.createCredential({
-				baseUrl: sandbox.url,
-				accessToken: 'token',
-			});
+			singleAccount = await single.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
 		});
 		afterAll(async () => await single?.stop());
 

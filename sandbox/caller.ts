@@ -100,7 +100,6 @@ interface State {
 		postbacks: Array<{
 			body: string;
 			note?: string;
-			due?: string;
 			tries: Array<{ response: number | string; text?: string }>;
 		}>;
 		exchange: { fields: Array<[string, string]> };

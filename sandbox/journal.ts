@@ -126,11 +126,7 @@ export class Journal {
 			at: new Date().toISOString(),
 			method: request.method,
 			path: request.path,
-			headers: {
-				authorization,
-				'content-type': type ?? '(none)',
-				'user-agent': agent ?? '(none)',
-			},
+			headers: { authorization, 'content-type': type ?? '(none)', 'user-agent': agent ?? '(none)' },
 			body: '',
 		};
 		this.exchanges.push(exchange);

@@ -19,8 +19,6 @@ import type { Status, Transaction } from './transaction';
 
 /** How many transactions the page shows. */
 const TRANSACTIONS_SHOWN = 50;
-/** How late "send late" is, in milliseconds. */
-const LATE = 10_000;
 /** Changes within this time reach the page at once, in milliseconds. */
 const TOGETHER = 50;
 
@@ -42,12 +40,7 @@ interface ShownSandbox {
 	/** @returns the body of the postback that reports it */
 	changeStatus(transaction: Transaction, status: Status): string;
 	/** Never rejects: the pages do not wait until it has ended. */
-	sendPostback(
-		transaction: Transaction,
-		body: string,
-		note?: Postback['note'],
-		wait?: number,
-	): Promise<void>;
+	sendPostback(transaction: Transaction, body: string, note?: Postback['note']): Promise<void>;
 	order(rehearsal: Rehearsal | undefined): void;
 	revokeTokens(): void;
 }
@@ -251,9 +244,6 @@ export function pageRoutes(sandbox: ShownSandbox): Router {
 			case 'twice':
 				void sandbox.sendPostback(transaction, body, 'twice');
 				void sandbox.sendPostback(transaction, body, 'twice');
-				break;
-			case 'late':
-				void sandbox.sendPostback(transaction, body, 'late', LATE);
 				break;
 			default:
 				return next();

@@ -16,9 +16,7 @@ export interface Postback {
 	/** Exactly what is sent; a repeat has the same bytes. */
 	body: string;
 	/** Why it is sent, when it is not the first of its kind. */
-	note?: 'again' | 'twice' | 'late';
-	/** When it will be sent, if that is later. */
-	due?: string;
+	note?: 'again' | 'twice';
 	tries: PostbackTry[];
 }
 

@@ -190,22 +190,6 @@ describe('a postback', () => {
 		expect(receiver.came).toStrictEqual(Array(1 + more).fill(receiver.came[0]));
 	});
 
-	test('sent late waits, and the page says until when', async () => {
-		const { id } = await charge();
-		await sandbox.settle(id, 'paid');
-		await click(sandbox, `/transactions/${id}/postbacks/0/late`);
-		const { transactions } = await stateWhen(
-			sandbox,
-			(state) => state.transactions[0]?.postbacks.length === 2,
-		);
-		const [, late] = transactions[0]!.postbacks;
-		expect(late).toMatchObject({ note: 'late', tries: [] });
-		const wait = Date.parse(late!.due!) - Date.now();
-		expect(wait).toBeGreaterThan(5000);
-		expect(wait).toBeLessThanOrEqual(10_000);
-		expect(receiver.came).toHaveLength(1);
-	});
-
 	test('nobody is told of a charge without a postback URL', async () => {
 		await send(sandbox, '/v2/pay/qrcode', { amount: 5, external_id: 'order-1' });
 		await sandbox.settle(sandbox.transactions[0]!.id, 'paid');

@@ -283,24 +283,17 @@ export class Sandbox {
 		await this.sendPostback(transaction, JSON.stringify(this.inItsForm(refunded)));
 	}
 
-	/**
-	 * Sends a postback to the transaction's postback URL, if it has one. Never rejects.
-	 * @param wait milliseconds until it is sent
-	 */
+	/** Sends a postback to the transaction's postback URL, if it has one. Never rejects. */
 	async sendPostback(
 		transaction: Transaction,
 		body: string,
 		note?: Postback['note'],
-		wait = 0,
 	): Promise<void> {
 		const { postbackUrl, postbacks } = transaction;
 		if (postbackUrl === undefined) return;
-		const now = Date.now();
-		const postback: Postback = { at: new Date(now).toISOString(), body, note, tries: [] };
-		if (wait > 0) postback.due = new Date(now + wait).toISOString();
+		const postback: Postback = { at: new Date().toISOString(), body, note, tries: [] };
 		postbacks.push(postback);
 		this.changed();
-		if (wait > 0 && !(await pause(wait, this.closing.signal))) return;
 		const addTry = (postbackTry: PostbackTry) => {
 			postback.tries.push(postbackTry);
 			this.changed();

@@ -31,11 +31,7 @@ const RECIPIENT = {
 	document: '00012345678',
 	name: 'Ana é',
 };
-const PAYER = {
-	name: 'Nathan é',
-	document: '00012345678',
-	email: 'nathan@example.com',
-};
+const PAYER = { name: 'Nathan é', document: '00012345678', email: 'nathan@example.com' };
 
 /** The examples of each operation. */
 export const EXAMPLES: Record<Kind, Examples> = {

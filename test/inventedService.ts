@@ -24,10 +24,7 @@ export function enteredAs(label: string): string {
 export function inventedService(name: string): InventedService {
 	const sections = read('docs/describe-a-service.md').split(/^### /m);
 	const section = sections.find((each) => each.startsWith(`${name}:`)) ?? '';
-	const credential: Record<string, unknown> = {
-		accessToken: 'token',
-		describeService: true,
-	};
+	const credential: Record<string, unknown> = { accessToken: 'token', describeService: true };
 	for (const [, label, cell] of section.matchAll(/^\| _([^|]+)_ +\| (.+?) +\|$/gm)) {
 		const field = new PayApi().properties.find(({ displayName }) => displayName === label);
 		if (field === undefined) throw new Error(`The credential has no field ${label}.`);

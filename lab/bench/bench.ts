@@ -187,11 +187,7 @@ async function requests(n8n: N8n, service: Service): Promise<Comparison[]> {
 		if (delay > 0) continue;
 		found.push(
 			await inTurn(
-				{
-					name: 'Payments one at a time, service 0 ms: Pay / HTTP Request',
-					unit,
-					goal: 1.25,
-				},
+				{ name: 'Payments one at a time, service 0 ms: Pay / HTTP Request', unit, goal: 1.25 },
 				await cost(payments(), payApi, PAYMENTS),
 				await cost(httpRequest(baseUrl, bearer, atOnce(1)), payApi, PAYMENTS),
 			),
@@ -318,12 +314,7 @@ async function growth(tarball: string, service: Service): Promise<Comparison[]> 
 			times[1].push((await fresh(paying, 100)).time);
 		}
 		const found: Comparison[] = [
-			{
-				name: 'Memory, 10,000 QR codes: Pay / HTTP Request',
-				unit: 'MB',
-				goal: 1,
-				sides: peaks,
-			},
+			{ name: 'Memory, 10,000 QR codes: Pay / HTTP Request', unit: 'MB', goal: 1, sides: peaks },
 		];
 		if (QUICK) return found;
 		const name = 'Payments, 100 at once: 10,000 / 100 in one run';

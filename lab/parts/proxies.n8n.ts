@@ -32,6 +32,19 @@ interface Row {
 	words?: string[];
 }
 
+/** What a proxy that repeats a request makes of a payment. */
+const TWICE = { outcome: 'accepted', statusCode: 201, booked: 2 } as const;
+/** The same, where a header tells the External ID: the service carries it out once. */
+const withHeader = (program: string, to: string): Row[] =>
+	['slow', 'die', 'busy'].map((id) => ({
+		...TWICE,
+		name: `a header with the External ID, where ${program} repeats: ${id}`,
+		id,
+		to,
+		hasHeader: true,
+		booked: 1,
+	}));
+
 const NGINX: Row[] = [
 	{ name: 'nginx ends TLS', to: 'tls', outcome: 'accepted', statusCode: 201, booked: 1 },
 	{
@@ -62,57 +75,10 @@ const NGINX: Row[] = [
 		booked: 1,
 		words: ['The response said: "{"error":"busy"}"'],
 	},
-	{
-		name: 'nginx repeats a POST whose answer is late',
-		to: 'repeats',
-		id: 'slow',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 2,
-	},
-	{
-		name: 'nginx repeats a POST whose answer is lost',
-		to: 'repeats',
-		id: 'die',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 2,
-	},
-	{
-		name: 'nginx repeats a POST that was answered 503',
-		to: 'repeats',
-		id: 'busy',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 2,
-	},
-	{
-		name: 'a header with the External ID, where nginx repeats: slow',
-		to: 'repeats',
-		id: 'slow',
-		hasHeader: true,
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
-	{
-		name: 'a header with the External ID, where nginx repeats: die',
-		to: 'repeats',
-		id: 'die',
-		hasHeader: true,
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
-	{
-		name: 'a header with the External ID, where nginx repeats: busy',
-		to: 'repeats',
-		id: 'busy',
-		hasHeader: true,
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
+	{ name: 'nginx repeats a POST whose answer is late', id: 'slow', to: 'repeats', ...TWICE },
+	{ name: 'nginx repeats a POST whose answer is lost', id: 'die', to: 'repeats', ...TWICE },
+	{ name: 'nginx repeats a POST that was answered 503', id: 'busy', to: 'repeats', ...TWICE },
+	...withHeader('nginx', 'repeats'),
 	{
 		name: 'nginx repeats no POST by itself: a late answer',
 		to: 'two',
@@ -201,57 +167,10 @@ const HAPROXY: Row[] = [
 		booked: 1,
 	},
 	{ name: 'half an answer through HAProxy', to: 'hTls', id: 'half', outcome: 'unknown', booked: 1 },
-	{
-		name: 'HAProxy repeats a POST: slow',
-		to: 'hRepeats',
-		id: 'slow',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 2,
-	},
-	{
-		name: 'HAProxy repeats a POST: die',
-		to: 'hRepeats',
-		id: 'die',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 2,
-	},
-	{
-		name: 'HAProxy repeats a POST: busy',
-		to: 'hRepeats',
-		id: 'busy',
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 2,
-	},
-	{
-		name: 'a header with the External ID, where HAProxy repeats: slow',
-		to: 'hRepeats',
-		id: 'slow',
-		hasHeader: true,
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
-	{
-		name: 'a header with the External ID, where HAProxy repeats: die',
-		to: 'hRepeats',
-		id: 'die',
-		hasHeader: true,
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
-	{
-		name: 'a header with the External ID, where HAProxy repeats: busy',
-		to: 'hRepeats',
-		id: 'busy',
-		hasHeader: true,
-		outcome: 'accepted',
-		statusCode: 201,
-		booked: 1,
-	},
+	{ name: 'HAProxy repeats a POST: slow', id: 'slow', to: 'hRepeats', ...TWICE },
+	{ name: 'HAProxy repeats a POST: die', id: 'die', to: 'hRepeats', ...TWICE },
+	{ name: 'HAProxy repeats a POST: busy', id: 'busy', to: 'hRepeats', ...TWICE },
+	...withHeader('HAProxy', 'hRepeats'),
 	{
 		name: 'nobody listens behind HAProxy (503)',
 		to: 'hDown',

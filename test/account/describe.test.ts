@@ -49,11 +49,7 @@ test('each field may have several paths, and each list of words several words', 
 		idField: 'j[].id',
 	};
 	expect(described(fields)).toStrictEqual({
-		responseWords: {
-			field: ['a.b', 'c'],
-			accepted: ['yes', 'ok'],
-			rejected: ['no', '0'],
-		},
+		responseWords: { field: ['a.b', 'c'], accepted: ['yes', 'ok'], rejected: ['no', '0'] },
 		qrCodePath: ['d', 'e'],
 		statusWords: {
 			field: ['f', 'g'],

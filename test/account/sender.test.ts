@@ -153,9 +153,7 @@ test('a wait has the same rule, and takes no expression: n8n leaves those as tex
 	expect(readSenderRuleOfWait(withSign)).toMatchObject({ keys: { secrets: [`${SECRET}=`] } });
 	const withExpression = { ...SIGNED, signatureSecret: '={{ $vars.secret }}' };
 	expect(() => readSenderRuleOfWait(withExpression)).toThrow(
-		expect.objectContaining({
-			field: 'signatureSecret',
-		}),
+		expect.objectContaining({ field: 'signatureSecret' }),
 	);
 });
 
@@ -310,10 +308,7 @@ describe('a signature with a public key', () => {
 		},
 		{
 			what: 'a key whose middle is gone',
-			credential: {
-				...RSA_SIGNED,
-				signaturePublicKey: PEM.slice(0, 100) + PEM.slice(200),
-			},
+			credential: { ...RSA_SIGNED, signaturePublicKey: PEM.slice(0, 100) + PEM.slice(200) },
 			field: 'signaturePublicKey',
 		},
 	])('$what is refused', ({ credential, field }) => {

@@ -335,9 +335,7 @@ describe('the report', () => {
 		const parameters = { ...FIELDS, external_id };
 		const run = await pay(itemsFor('a', 'b'), { parameters });
 		expect(hintsOf(run).filter((hint) => /contains \$now/.test(String(hint)))).toHaveLength(1);
-		const charge = await pay(itemsFor('a'), {
-			parameters: { ...CHARGE, external_id },
-		});
+		const charge = await pay(itemsFor('a'), { parameters: { ...CHARGE, external_id } });
 		expect(outcomes(charge)).toStrictEqual(['accepted']);
 		expect(hintsOf(charge).join()).not.toMatch(/contains \$now/);
 	});

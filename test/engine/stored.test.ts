@@ -50,10 +50,7 @@ const RELEASES = TARBALLS.map((file) => {
 		load: () => payOf(join(unpack(join(FOLDER, file), '0.0.1', folder), 'dist/nodes/Pay/Pay.node')),
 	};
 });
-RELEASES.push({
-	release: 'the code at hand',
-	load: () => payOf('../../nodes/Pay/Pay.node'),
-});
+RELEASES.push({ release: 'the code at hand', load: () => payOf('../../nodes/Pay/Pay.node') });
 
 withSandbox();
 

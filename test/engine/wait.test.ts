@@ -484,7 +484,7 @@ describe('the charge before it', () => {
 			status: 500,
 		},
 	])(
-		'that asks for the signature of the service, with $what: $sign',
+		'that asks for the signature of the service, with $what, gives $status',
 		async ({ sign, now, status }) => {
 			expect(await signedWait(sign, now)).toBe(status);
 		},
@@ -523,13 +523,7 @@ describe('the waits behind a charge', () => {
 	const GUESSED = { resumeWhen: 'onPaid' };
 	const GOOD = { resumeWhen: 'any' };
 	const charge = (name: string, id = '={{ $json.id }}', more: IDataObject = {}) =>
-		payNode(name, {
-			resource: 'qrCode',
-			amount: 1,
-			external_id: id,
-			postback: 'resume',
-			...more,
-		});
+		payNode(name, { resource: 'qrCode', amount: 1, external_id: id, postback: 'resume', ...more });
 	const waiting = (name: string, parameters: IDataObject, more: Partial<INode> = {}): INode => ({
 		...payNode(name, {
 			resource: 'postback',

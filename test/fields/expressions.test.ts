@@ -74,10 +74,7 @@ test('fields are shown for one resource and operation, and where they were shown
 	const displayOptions = { hide: { a: [1] }, show: { postback: ['url'] } };
 	const shown = showFor([{ ...TEXT, displayOptions }, COLLECTION], 'payment', 'create');
 	expect(shown.map((field) => field.displayOptions)).toStrictEqual([
-		{
-			hide: { a: [1] },
-			show: { resource: ['payment'], operation: ['create'], postback: ['url'] },
-		},
+		{ hide: { a: [1] }, show: { resource: ['payment'], operation: ['create'], postback: ['url'] } },
 		{ show: { resource: ['payment'], operation: ['create'] } },
 		{ show: { resource: ['payment'], operation: ['create'] } },
 	]);

@@ -229,11 +229,7 @@ describe('a hint where an identifier changes with each try', () => {
 });
 
 test.each<{ name: string; read: () => unknown; field: string }>([
-	{
-		name: 'a number that is none',
-		read: () => readText(NaN, KEY_FIELD),
-		field: 'creditParty.key',
-	},
+	{ name: 'a number that is none', read: () => readText(NaN, KEY_FIELD), field: 'creditParty.key' },
 	{
 		name: 'an endless number',
 		read: () => readText(-Infinity, KEY_FIELD),

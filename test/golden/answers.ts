@@ -32,6 +32,13 @@ interface Case {
 	before?: (node: ReturnType<typeof webhookNode>) => void;
 }
 
+/** What becomes of these requests, one sent after another. */
+const asked = (title: string, setting: Setting, ...requests: Request[]): Case => ({
+	title,
+	setting,
+	requests,
+});
+
 const ADDRESS = 'https://n8n.example.com/webhook/x/postback';
 const SECRET = 'thirty random characters of one';
 const OLD_SECRET = 'thirty random characters before';
@@ -127,48 +134,29 @@ const FILE = [
 
 /** Of a trigger whose addresses a Pay node signs. */
 const SIGNED_URL: Case[] = [
-	{
-		title: 'no proof',
-		setting: signedTrigger,
-		requests: [json(PAID, { url: ADDRESS })],
-	},
+	{ title: 'no proof', setting: signedTrigger, requests: [json(PAID, { url: ADDRESS })] },
 	{
 		title: 'a proof that another secret made',
 		setting: signedTrigger,
 		requests: [json(PAID, { url: signUrl(ADDRESS, ORDER, OLD_SECRET) })],
 	},
-	{
-		title: 'a proof that was cut short',
-		setting: signedTrigger,
-		requests: [json(PAID, { url: PROVEN.slice(0, -1) })],
-	},
-	{
-		title: 'the reference of another order before the mac of this one',
-		setting: signedTrigger,
-		requests: [
-			json(PAID, {
-				url: `${signUrl(ADDRESS, { ...ORDER, amount: 1 }, SECRET)
-					.split('.')
-					.slice(0, -1)
-					.join('.')}.${PROVEN.split('.').at(-1)}`,
-			}),
-		],
-	},
-	{
-		title: 'a proof twice',
-		setting: signedTrigger,
-		requests: [json(PAID, { url: `${PROVEN}&${PROVEN.split('?')[1]}` })],
-	},
-	{
-		title: 'no proof, and a body that never ends',
-		setting: signedTrigger,
-		requests: [{ url: ADDRESS, breaks: { message: 'request aborted', statusCode: 400 } }],
-	},
-	{
-		title: 'a proof, and "paid"',
-		setting: signedTrigger,
-		requests: [json(PAID, { url: PROVEN })],
-	},
+	asked('a proof that was cut short', signedTrigger, json(PAID, { url: PROVEN.slice(0, -1) })),
+	asked(
+		'the reference of another order before the mac of this one',
+		signedTrigger,
+		json(PAID, {
+			url: `${signUrl(ADDRESS, { ...ORDER, amount: 1 }, SECRET)
+				.split('.')
+				.slice(0, -1)
+				.join('.')}.${PROVEN.split('.').at(-1)}`,
+		}),
+	),
+	asked('a proof twice', signedTrigger, json(PAID, { url: `${PROVEN}&${PROVEN.split('?')[1]}` })),
+	asked('no proof, and a body that never ends', signedTrigger, {
+		url: ADDRESS,
+		breaks: { message: 'request aborted', statusCode: 400 },
+	}),
+	{ title: 'a proof, and "paid"', setting: signedTrigger, requests: [json(PAID, { url: PROVEN })] },
 	{
 		title: 'a proof behind which the service wrote something of its own',
 		setting: signedTrigger,
@@ -184,70 +172,39 @@ const SIGNED_URL: Case[] = [
 		setting: trigger('signedUrl', { ...SIGNED, previousPostbackSecret: OLD_SECRET }),
 		requests: [json(PAID, { url: signUrl(ADDRESS, ORDER, OLD_SECRET) })],
 	},
-	{
-		title: 'a GET with all that it says in the address',
-		setting: signedTrigger,
-		requests: [{ method: 'GET', url: `${PROVEN}&status=paid` }],
-	},
-	{
-		title: 'a form',
-		setting: signedTrigger,
-		requests: [
-			{
-				url: PROVEN,
-				headers: { 'content-type': 'application/x-www-form-urlencoded' },
-				body: 'order=order-1&status=paid&amount=49.90',
-			},
-		],
-	},
-	{
-		title: 'a form with a file',
-		setting: signedTrigger,
-		requests: [
-			{
-				url: PROVEN,
-				headers: { 'content-type': 'multipart/form-data; boundary=BOUNDARY' },
-				body: FILE,
-			},
-		],
-	},
-	{
-		title: 'XML',
-		setting: signedTrigger,
-		requests: [
-			{
-				url: PROVEN,
-				headers: { 'content-type': 'text/xml' },
-				body: '<status>paid</status>',
-			},
-		],
-	},
-	{
-		title: 'no body',
-		setting: signedTrigger,
-		requests: [{ url: PROVEN }],
-	},
-	{
-		title: 'JSON that is cut off',
-		setting: signedTrigger,
-		requests: [
-			{
-				url: PROVEN,
-				headers: { 'content-type': 'application/json' },
-				body: '{"status":"paid"',
-			},
-		],
-	},
-	{
-		title: 'a connection that breaks in the body',
-		setting: signedTrigger,
-		requests: [{ url: PROVEN, breaks: { message: 'request aborted', statusCode: 400 } }],
-	},
-	{
-		title: 'a body larger than n8n takes',
-		setting: signedTrigger,
-		requests: [{ url: PROVEN, breaks: { message: 'request entity too large', statusCode: 413 } }],
-	},
+	asked('a GET with all that it says in the address', signedTrigger, {
+		method: 'GET',
+		url: `${PROVEN}&status=paid`,
+	}),
+	asked('a form', signedTrigger, {
+		url: PROVEN,
+		headers: { 'content-type': 'application/x-www-form-urlencoded' },
+		body: 'order=order-1&status=paid&amount=49.90',
+	}),
+	asked('a form with a file', signedTrigger, {
+		url: PROVEN,
+		headers: { 'content-type': 'multipart/form-data; boundary=BOUNDARY' },
+		body: FILE,
+	}),
+	asked('XML', signedTrigger, {
+		url: PROVEN,
+		headers: { 'content-type': 'text/xml' },
+		body: '<status>paid</status>',
+	}),
+	{ title: 'no body', setting: signedTrigger, requests: [{ url: PROVEN }] },
+	asked('JSON that is cut off', signedTrigger, {
+		url: PROVEN,
+		headers: { 'content-type': 'application/json' },
+		body: '{"status":"paid"',
+	}),
+	asked('a connection that breaks in the body', signedTrigger, {
+		url: PROVEN,
+		breaks: { message: 'request aborted', statusCode: 400 },
+	}),
+	asked('a body larger than n8n takes', signedTrigger, {
+		url: PROVEN,
+		breaks: { message: 'request entity too large', statusCode: 413 },
+	}),
 	{
 		title: 'a body that repeats its own proof and names a token',
 		setting: signedTrigger,
@@ -298,19 +255,17 @@ const SIGNED_URL: Case[] = [
 		setting: trigger('signedUrl', SIGNED, WHEN_PAID),
 		requests: [json({ order: 'order-1' }, { url: PROVEN })],
 	},
-	{
-		title: 'a value that the workflow asks for, at When a Field Has a Value',
-		setting: trigger('signedUrl', SIGNED, {
+	asked(
+		'a value that the workflow asks for, at When a Field Has a Value',
+		trigger('signedUrl', SIGNED, {
 			startWhen: 'match',
 			matchField: 'event.type',
 			matchValues: ['paid', 'settled'],
 		}),
-		requests: [
-			json({ ...PAID, event: { type: 'Settled' } }, { url: PROVEN }),
-			json({ ...PAID, event: { type: 'created' } }, { url: PROVEN }),
-			json(PAID, { url: PROVEN }),
-		],
-	},
+		json({ ...PAID, event: { type: 'Settled' } }, { url: PROVEN }),
+		json({ ...PAID, event: { type: 'created' } }, { url: PROVEN }),
+		json(PAID, { url: PROVEN }),
+	),
 	{
 		title: 'with a response that a person entered',
 		setting: trigger('signedUrl', SIGNED, WHEN_PAID, { responseBody: '{"ok":true}' }),
@@ -340,16 +295,11 @@ const SIGNED_URL: Case[] = [
 
 /** Of a trigger that anybody may call. */
 const NONE: Case[] = [
-	{
-		title: 'whatever comes',
-		setting: trigger('none', {}),
-		requests: [json(PAID, { url: ADDRESS })],
-	},
-	{
-		title: 'a challenge',
-		setting: trigger('none', {}, {}, { challengeField: 'hub.challenge' }),
-		requests: [{ method: 'GET', url: `${ADDRESS}?hub.challenge=1158201444` }],
-	},
+	asked('whatever comes', trigger('none', {}), json(PAID, { url: ADDRESS })),
+	asked('a challenge', trigger('none', {}, {}, { challengeField: 'hub.challenge' }), {
+		method: 'GET',
+		url: `${ADDRESS}?hub.challenge=1158201444`,
+	}),
 ];
 
 const ENTRIES: IDataObject = { ...BY_HEADER, statusField: 'pix[].status', idField: 'pix[].order' };
@@ -360,21 +310,13 @@ const two = { pix: [entry('order-1', 'paid'), entry('order-2', 'pending')] };
 
 /** Of a trigger that knows its sender. */
 const SENDER: Case[] = [
-	{
-		title: 'no secret header',
-		setting: trigger('sender', BY_HEADER),
-		requests: [json(PAID)],
-	},
+	{ title: 'no secret header', setting: trigger('sender', BY_HEADER), requests: [json(PAID)] },
 	{
 		title: 'another secret header',
 		setting: trigger('sender', BY_HEADER),
 		requests: [json(PAID, { headers: { 'x-token': 'a guess' } })],
 	},
-	{
-		title: 'the secret header',
-		setting: trigger('sender', BY_HEADER),
-		requests: [json(PAID, { headers: TOKEN })],
-	},
+	asked('the secret header', trigger('sender', BY_HEADER), json(PAID, { headers: TOKEN })),
 	{
 		title: 'the secret header, and a signed address as well',
 		setting: trigger('sender', { ...BY_HEADER, postbackSecret: SECRET }),
@@ -385,63 +327,41 @@ const SENDER: Case[] = [
 		setting: trigger('sender', WORDS),
 		requests: [json(PAID, { headers: TOKEN })],
 	},
-	{
-		title: 'a list, at On Any Postback',
-		setting: entriesTrigger(),
-		requests: [json(two, { headers: TOKEN })],
-	},
-	{
-		title: 'a list, at When Paid',
-		setting: entriesTrigger(WHEN_PAID),
-		requests: [json(two, { headers: TOKEN })],
-	},
-	{
-		title: 'a list with nothing in it',
-		setting: entriesTrigger(),
-		requests: [json({ pix: [] }, { headers: TOKEN })],
-	},
+	asked('a list, at On Any Postback', entriesTrigger(), json(two, { headers: TOKEN })),
+	asked('a list, at When Paid', entriesTrigger(WHEN_PAID), json(two, { headers: TOKEN })),
+	asked('a list with nothing in it', entriesTrigger(), json({ pix: [] }, { headers: TOKEN })),
 	{
 		title: 'a list with an entry that names no order',
 		setting: entriesTrigger(),
 		requests: [json({ pix: [entry('order-1', 'paid'), { status: 'paid' }] }, { headers: TOKEN })],
 	},
-	{
-		title: 'a list of 1,001',
-		setting: entriesTrigger(),
-		requests: [
-			json(
-				{ pix: Array.from({ length: 1001 }, (_, index) => entry(`order-${index}`, 'paid')) },
-				{ headers: TOKEN },
-			),
-		],
-	},
-	{
-		title: 'no signature',
-		setting: trigger('sender', BY_SIGNATURE),
-		requests: [json(PAID)],
-	},
+	asked(
+		'a list of 1,001',
+		entriesTrigger(),
+		json(
+			{ pix: Array.from({ length: 1001 }, (_, index) => entry(`order-${index}`, 'paid')) },
+			{ headers: TOKEN },
+		),
+	),
+	{ title: 'no signature', setting: trigger('sender', BY_SIGNATURE), requests: [json(PAID)] },
 	{
 		title: 'a signature of another body',
 		setting: trigger('sender', BY_SIGNATURE),
 		requests: [signedBy(() => hmac('something else'))],
 	},
-	{
-		title: 'signatures of this body, hexadecimal with a prefix, and base64',
-		setting: trigger('sender', BY_SIGNATURE),
-		requests: [
-			signedBy((body) => `sha256=${hmac(body)}`),
-			signedBy((body) => hmac(body, 'base64')),
-		],
-	},
-	{
-		title: 'a signature of the time and the body: now, six minutes ago, and without its time',
-		setting: trigger('sender', BY_TIMED_SIGNATURE),
-		requests: [
-			signedAt(NOW),
-			signedAt(NOW - 360_000),
-			json(PAID, { headers: { 'x-signature': hmac(JSON.stringify(PAID)) } }),
-		],
-	},
+	asked(
+		'signatures of this body, hexadecimal with a prefix, and base64',
+		trigger('sender', BY_SIGNATURE),
+		signedBy((body) => `sha256=${hmac(body)}`),
+		signedBy((body) => hmac(body, 'base64')),
+	),
+	asked(
+		'a signature of the time and the body: now, six minutes ago, and without its time',
+		trigger('sender', BY_TIMED_SIGNATURE),
+		signedAt(NOW),
+		signedAt(NOW - 360_000),
+		json(PAID, { headers: { 'x-signature': hmac(JSON.stringify(PAID)) } }),
+	),
 ];
 
 const challenged = (credential: IDataObject, field = 'challenge') =>
@@ -454,21 +374,16 @@ const challenged = (credential: IDataObject, field = 'challenge') =>
 
 /** Of a trigger that answers challenges. */
 const CHALLENGES: Case[] = [
-	{
-		title: 'a challenge in the query',
-		setting: challenged(SIGNED, 'hub.challenge'),
-		requests: [{ method: 'GET', url: `${ADDRESS}?hub.mode=subscribe&hub.challenge=1158201444` }],
-	},
+	asked('a challenge in the query', challenged(SIGNED, 'hub.challenge'), {
+		method: 'GET',
+		url: `${ADDRESS}?hub.mode=subscribe&hub.challenge=1158201444`,
+	}),
 	{
 		title: 'a challenge in the body',
 		setting: challenged(SIGNED),
 		requests: [json({ type: 'url_verification', challenge: 'abc' })],
 	},
-	{
-		title: 'a challenge of 501 characters',
-		setting: challenged(SIGNED),
-		requests: [json({ challenge: 'a'.repeat(501) })],
-	},
+	asked('a challenge of 501 characters', challenged(SIGNED), json({ challenge: 'a'.repeat(501) })),
 	{
 		title: 'a challenge that would be read as a page',
 		setting: challenged(SIGNED),
@@ -547,21 +462,13 @@ async function casesOfWaits(): Promise<Case[]> {
 	});
 	const pending = json({ ...PAID, status: 'pending' }, { url });
 	return [
-		{
-			title: 'no proof',
-			setting: waiting(paid),
-			requests: [json(PAID, { url: ADDRESS })],
-		},
+		{ title: 'no proof', setting: waiting(paid), requests: [json(PAID, { url: ADDRESS })] },
 		{
 			title: "no proof but n8n's own token",
 			setting: waiting(paid),
 			requests: [json(PAID, { url: `${ADDRESS}?signature=${tokenOf(paid)}` })],
 		},
-		{
-			title: 'a proof of another execution',
-			setting: waiting(paid),
-			requests: [json(PAID, { url: postbackUrlOf(any) })],
-		},
+		asked('a proof of another execution', waiting(paid), json(PAID, { url: postbackUrlOf(any) })),
 		{
 			title: 'a proof of another charge of this execution',
 			setting: waiting(paid, { proofs: [] }),
@@ -583,11 +490,7 @@ async function casesOfWaits(): Promise<Case[]> {
 			setting: { ...waiting(paid), statusOfN8n: 500 },
 			requests: [json(PAID, { url }), json(PAID, { url })],
 		},
-		{
-			title: 'a word of no state, at When Paid',
-			setting: waiting(paid),
-			requests: [pending],
-		},
+		{ title: 'a word of no state, at When Paid', setting: waiting(paid), requests: [pending] },
 		{
 			title: 'another amount than was asked for, at When Paid',
 			setting: waiting(paid),
@@ -603,27 +506,17 @@ async function casesOfWaits(): Promise<Case[]> {
 			setting: waiting(any),
 			requests: [json({ ...PAID, status: 'pending' }, { url: postbackUrlOf(any) })],
 		},
-		{
-			title: 'a form with a file',
-			setting: waiting(any),
-			requests: [
-				{
-					url: postbackUrlOf(any),
-					headers: { 'content-type': 'multipart/form-data; boundary=BOUNDARY' },
-					body: FILE,
-				},
-			],
-		},
+		asked('a form with a file', waiting(any), {
+			url: postbackUrlOf(any),
+			headers: { 'content-type': 'multipart/form-data; boundary=BOUNDARY' },
+			body: FILE,
+		}),
 		{
 			title: '"paid", after the time limit',
 			setting: waiting(limited, { until: NOW }),
 			requests: [json(PAID, { url: postbackUrlOf(limited) })],
 		},
-		{
-			title: 'a word of no state, after the time limit',
-			setting: waiting(paid, { until: NOW }),
-			requests: [pending],
-		},
+		asked('a word of no state, after the time limit', waiting(paid, { until: NOW }), pending),
 		{
 			title: 'an execution that n8n has no more',
 			setting: waiting(paid),

@@ -8,11 +8,7 @@ import { ACCOUNT, itemFrom } from './executions';
  * how it is worded stands here alone.
  */
 
-const PAYMENT = {
-	amount: 49.9,
-	external_id: 'order-1',
-	creditParty: { key: 'ana@example.com' },
-};
+const PAYMENT = { amount: 49.9, external_id: 'order-1', creditParty: { key: 'ana@example.com' } };
 const QR_CODE = { resource: 'qrCode', amount: 49.9, external_id: 'order-1' };
 const WAIT = { resource: 'postback', operation: 'wait', external_id: 'order-1' };
 
@@ -157,10 +153,7 @@ const SPLITS: IDataObject[] = [
 	{ specifySplit: 'json', splitJson: '[{ "username": "shop", "percentageSplit": 1, "share": 2 }]' },
 	{ specifySplit: 'json', splitJson: '[{ "username": "shop", "percentageSplit": 101 }]' },
 	{ specifySplit: 'json', splitJson: '[{ "username": "shop", "percentageSplit": "" }]' },
-	{
-		specifySplit: 'json',
-		splitJson: value([{ username: 'shop', percentageSplit: 100 / 3 }]),
-	},
+	{ specifySplit: 'json', splitJson: value([{ username: 'shop', percentageSplit: 100 / 3 }]) },
 ];
 
 const FORMS: IDataObject[] = [

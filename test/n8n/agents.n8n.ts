@@ -161,14 +161,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	test('two messages that ask for one payment: the model cannot invent an External ID for each', async () => {
-		const invented = tool('Pay', { external_id: fromAi('external_id') });
-		for (const external_id of ['made-up-1', 'made-up-2']) {
-			expect(await ask(3, [invented], [asked({ external_id })])).toStrictEqual(['notSent']);
-		}
-		expect(arrived()).toStrictEqual([]);
-	});
-
 	test('an MCP client pays an id once, again and at once', async () => {
 		const id = randomUUID();
 		const pay = await mcp(tool('Pay', { external_id: id }));

@@ -104,10 +104,7 @@ export const SPELLINGS = {
 		body: PAID,
 		expected: { body: { data: { status: 'paid' } } },
 	},
-	'JSON of no type': {
-		body: PAID,
-		expected: { body: { data: { status: 'paid' } } },
-	},
+	'JSON of no type': { body: PAID, expected: { body: { data: { status: 'paid' } } } },
 	'a form': {
 		headers: { 'Content-Type': 'application/x-www-form-urlencoded' },
 		body: 'data.status=paid',

@@ -53,9 +53,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const genuine = await fetch(waiting.url, { method: 'POST', body: '{"status":"paid"}' });
 		expect(genuine.status).toBe(200);
 		const execution = await ended(n8n, waiting.executionId);
-		expect(itemsOf(execution, 'Wait')[0]).toMatchObject({
-			postback: { reference: waiting.about },
-		});
+		expect(itemsOf(execution, 'Wait')[0]).toMatchObject({ postback: { reference: waiting.about } });
 		expect(sandbox.bodies('payment')).toHaveLength(1);
 	});
 

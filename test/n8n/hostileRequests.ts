@@ -36,10 +36,7 @@ const BODIES: Record<string, HostileBody> = {
 	'a multipart form that ends early': { headers: [FORM], body: FIELD.slice(0, 40) },
 	'a multipart form, its end late': { headers: [FORM], body: FIELD.slice(0, -2), late: '\r\n' },
 	'a multipart form of another boundary': { headers: [FORM], body: FIELD.replaceAll('--B', '--C') },
-	'a multipart form, gzipped': {
-		headers: [FORM, 'Content-Encoding: gzip'],
-		body: gzipSync(FIELD),
-	},
+	'a multipart form, gzipped': { headers: [FORM, 'Content-Encoding: gzip'], body: gzipSync(FIELD) },
 	'a multipart form with an empty file': {
 		headers: [FORM],
 		body: FIELD.replace('name="status"', 'name="f"; filename=""').replace('paid', ''),

@@ -69,11 +69,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		return { id, url: proxy.url + webhookPath(entry) };
 	}
 
-	const about = (external_id: string): Reference => ({
-		external_id,
-		kind: 'qrCode',
-		amount: 1,
-	});
+	const about = (external_id: string): Reference => ({ external_id, kind: 'qrCode', amount: 1 });
 	const post = async (url: string, body: unknown = { status: 'paid' }) =>
 		await fetch(url, {
 			method: 'POST',
@@ -112,11 +108,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const executions = await allFinished(n8n, trigger.id, 2);
 			const items = executions.flatMap((execution) => itemsOf(execution, 'Pay Trigger'));
 			const references = items.map(({ reference }) => reference);
-			expect(references).toContainEqual({
-				external_id: byCredential,
-				kind: 'qrCode',
-				amount: 1,
-			});
+			expect(references).toContainEqual({ external_id: byCredential, kind: 'qrCode', amount: 1 });
 			expect(references).toContainEqual({ external_id: byUrl, kind: 'qrCode', amount: 2 });
 			expect(items.map(({ query }) => (query as { shop?: string }).shop)).toContain('1');
 			const stored = n8n.storedExecutions(trigger.id).join('');

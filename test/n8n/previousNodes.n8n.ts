@@ -162,11 +162,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		const parent = chain('Parent', [manualTrigger(), row, round, callOf('Call', child)]);
 		const id = await n8n.importWorkflow({ ...parent, ...NO_PINS });
 		const runData = await runFirstNodes(id);
-		await runPart(id, {
-			destinationNode: previousNodesOf('Call'),
-			runData,
-			dirtyNodeNames: [],
-		});
+		await runPart(id, { destinationNode: previousNodesOf('Call'), runData, dirtyNodeNames: [] });
 		expect(sent()).toBe(1);
 	});
 
@@ -196,11 +192,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 	test('"Execute previous nodes" in an agent: its tool pays nothing; "Execute step" there pays', async () => {
 		const id = await saveAgent();
 		const runData = await runFirstNodes(id);
-		await runPart(id, {
-			destinationNode: previousNodesOf('Agent'),
-			runData,
-			dirtyNodeNames: [],
-		});
+		await runPart(id, { destinationNode: previousNodesOf('Agent'), runData, dirtyNodeNames: [] });
 		expect(sent()).toBe(0);
 		await runPart(id, { destinationNode: stepOf('Agent'), runData, dirtyNodeNames: [] });
 		expect(sent()).toBe(1);

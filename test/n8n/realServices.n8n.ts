@@ -310,7 +310,7 @@ describe.each(NEWEST)('n8n %s', (version) => {
 			]);
 		});
 
-		test('a wait with such a credential resumes with what is signed, and not with its address alone', async () => {
+		test('a wait with such a credential resumes with what is signed; one without a credential with its address alone', async () => {
 			const sandbox = await Sandbox.start({});
 			try {
 				const payApi = await n8n.createCredential({
@@ -330,6 +330,12 @@ describe.each(NEWEST)('n8n %s', (version) => {
 				expect(await post(signed(body))).toBe(200);
 				const [item] = itemsOf(await ended(n8n, waiting.executionId), 'After');
 				expect(item).toMatchObject({ postback: { state: 'paid' } });
+
+				const without = { settings: { credentials: {} } };
+				const unsigned = await startWaiting(n8n, sandbox, payApi, without);
+				const own = paidOf(unsigned.about.external_id, 1);
+				expect((await fetch(unsigned.url, { method: 'POST', body: own })).status).toBe(200);
+				await ended(n8n, unsigned.executionId);
 			} finally {
 				await sandbox.close();
 			}

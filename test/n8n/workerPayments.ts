@@ -78,21 +78,9 @@ const STEPS = {
 		play: 'hold',
 		isAfterResponse: false,
 	},
-	'within the record': {
-		statement: RECORD,
-		play: 'hold',
-		isAfterResponse: false,
-	},
-	'after the record': {
-		statement: RECORD,
-		play: 'holdAnswer',
-		isAfterResponse: false,
-	},
-	'before the execution is saved': {
-		statement: SAVE,
-		play: 'hold',
-		isAfterResponse: true,
-	},
+	'within the record': { statement: RECORD, play: 'hold', isAfterResponse: false },
+	'after the record': { statement: RECORD, play: 'holdAnswer', isAfterResponse: false },
+	'before the execution is saved': { statement: SAVE, play: 'hold', isAfterResponse: true },
 } as const satisfies Record<string, { statement: RegExp; play: Play; isAfterResponse: boolean }>;
 
 /** Payments in queue mode: published, sent, watched on the workers, and counted at the service. */
@@ -382,8 +370,5 @@ export class WorkerPayments {
 function logged({ log }: N8n, executionId: string): { begun: number; ended: number } {
 	const count = (words: string) =>
 		log.split(`Worker ${words} execution ${executionId} `).length - 1;
-	return {
-		begun: count('started'),
-		ended: count('finished') + count('errored while running'),
-	};
+	return { begun: count('started'), ended: count('finished') + count('errored while running') };
 }

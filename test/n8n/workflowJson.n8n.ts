@@ -81,9 +81,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				n8n,
 				chain('JSON', [start(), splitItems(), asNode(block)]),
 				payApi,
-				{
-					items: [itemOf(id)],
-				},
+				{ items: [itemOf(id)] },
 			);
 			const execution = await n8n.finished(executionId);
 			expect(itemsOf(execution, block.name)).toMatchObject([
@@ -188,12 +186,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			charge({ resource: 'payment', creditParty: { key: 'ana@example.com' }, ...parameters });
 		const waitFor = (parameters: object) => ({
 			...charge({ postback: 'resume' }),
-			then: pay('Wait', {
-				resource: 'postback',
-				operation: 'wait',
-				options: {},
-				...parameters,
-			}),
+			then: pay('Wait', { resource: 'postback', operation: 'wait', options: {}, ...parameters }),
 		});
 		type Variant = Node & { then?: Node };
 

@@ -16,10 +16,7 @@ function trigger() {
 	const workflow = { id: `publication-${(workflows += 1)}` };
 	const node = { id: 'node', name: 'Paid', parameters: {}, position: [0, 0] };
 	return (settings: Partial<INode> = {}) =>
-		hookContext({
-			getWorkflow: () => workflow,
-			getNode: () => ({ ...node, ...settings }),
-		});
+		hookContext({ getWorkflow: () => workflow, getNode: () => ({ ...node, ...settings }) });
 }
 
 const NEW = { parameters: { startWhen: 'paidOrFailed' } };

@@ -97,33 +97,18 @@ describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 	},
 );
 
+const ANA = { key: 'ana@example.com' };
+const OF_ITEM = { key: '={{ $json.key }}' };
 test.each([
-	{
-		what: 'a payment by amount and key',
-		parameters: { resource: 'payment', amount: '12.50', creditParty: { key: 'ana@example.com' } },
-		shown: 'Payment of 12.50 to ana@example.com',
-	},
-	{
-		what: 'a charge by its amount, not by the key that was typed for a payment',
-		parameters: { resource: 'qrCode', amount: '12.50', creditParty: { key: 'ana@example.com' } },
-		shown: 'QR code of 12.50',
-	},
-	{
-		what: 'a payment without what is an expression, or not there',
-		parameters: { resource: 'payment', amount: '={{ $json.amount }}' },
-		shown: 'Payment',
-	},
-	{
-		what: 'a wait',
-		parameters: { resource: 'postback', amount: '12.50' },
-		shown: 'Wait for postback',
-	},
-	{
-		what: 'nothing of a resource that there is not',
-		parameters: { resource: 'refund' },
-		shown: '',
-	},
-])('the canvas names $what', ({ parameters, shown }) => {
+	['payment', { amount: '12.50', creditParty: ANA }, 'Payment of 12.50 to ana@example.com'],
+	['payment', { amount: '12.50', creditParty: OF_ITEM }, 'Payment of 12.50'],
+	['payment', { amount: '={{ $json.amount }}' }, 'Payment'],
+	// The key was typed for a payment, before the charge was chosen.
+	['qrCode', { amount: '12.50', creditParty: ANA }, 'QR code of 12.50'],
+	['qrCode', { amount: '={{ $json.amount }}' }, 'QR code'],
+	['postback', { amount: '12.50' }, 'Wait for postback'],
+	['refund', {}, ''],
+])('under the node of a %s with %j the canvas says "%s"', (resource, typed, shown) => {
 	const pay = new Pay();
 	const node: INode = {
 		id: '1',
@@ -131,7 +116,7 @@ test.each([
 		type: 'pay',
 		typeVersion: 1,
 		position: [0, 0],
-		parameters,
+		parameters: { resource, ...typed },
 	};
 	const nodeTypes = { getByNameAndVersion: () => pay } as unknown as INodeTypes;
 	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });

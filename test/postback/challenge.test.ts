@@ -292,10 +292,7 @@ describe('a challenge', () => {
 			},
 		},
 	])('is none where $what: that is refused, and sent again', async ({ trigger, sent }) => {
-		expect(await call(trigger ?? {}, sent)).toMatchObject({
-			result: STARTS_NOTHING,
-			status: 401,
-		});
+		expect(await call(trigger ?? {}, sent)).toMatchObject({ result: STARTS_NOTHING, status: 401 });
 	});
 
 	test.each<{ what: string; sent: Sent }>([

@@ -95,11 +95,7 @@ test.each([...STATES])(
 );
 
 test('of a list each entry is asked for: one that started no workflow yet starts one', async () => {
-	const parameters = {
-		authentication: 'sender',
-		startWhen: 'any',
-		options: { skipRepeats: true },
-	};
+	const parameters = { authentication: 'sender', startWhen: 'any', options: { skipRepeats: true } };
 	const credential = () => ({
 		...CREDENTIAL,
 		statusField: 'charges[].status',
@@ -184,11 +180,7 @@ describe('of what postbacks claim', () => {
 	const HEADERS = { 'x-secret': 'what the service sends' };
 	/** A trigger for an address in a dashboard. */
 	const LISTS: Setting = {
-		parameters: {
-			authentication: 'sender',
-			startWhen: 'paid',
-			options: { skipRepeats: true },
-		},
+		parameters: { authentication: 'sender', startWhen: 'paid', options: { skipRepeats: true } },
 		credential: () => ({
 			...CREDENTIAL,
 			statusField: 'charges[].status\nstatus',

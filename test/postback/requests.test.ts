@@ -131,13 +131,7 @@ const headers = fc.dictionary(
 	),
 );
 const method = fc.constantFrom('GET', 'POST', 'PUT', 'PATCH', 'DELETE');
-const request = fc.record({
-	method,
-	headers,
-	sent,
-	how: reading,
-	zipped: fc.boolean(),
-});
+const request = fc.record({ method, headers, sent, how: reading, zipped: fc.boolean() });
 
 /** The two nodes; n8n 1 has no token of its own in resume URLs. */
 const waiting = (more: object = {}) => {

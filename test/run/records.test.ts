@@ -656,10 +656,7 @@ test.each([
 			const first = goOn(all[0]!);
 			const second = passing(latenessOf(random)).then(async () => await goOn(all[1]!));
 			const [both] = await simulate(Promise.all([Promise.all([first, second]), ...others]));
-			expect({ seed, goOn: both.filter((isOurs) => isOurs) }).toStrictEqual({
-				seed,
-				goOn: [true],
-			});
+			expect({ seed, goOn: both.filter((isOurs) => isOurs) }).toStrictEqual({ seed, goOn: [true] });
 		}
 	},
 );

@@ -207,10 +207,7 @@ const REJECTIONS: Record<Kind, number[]> = {
 	qrCode: [307, 399, 400, 401, 403, 404, 405, 409, 429],
 };
 /** Those after which nobody knows. */
-const UNKNOWN: Record<Kind, number[]> = {
-	payment: [409, 503],
-	qrCode: [503],
-};
+const UNKNOWN: Record<Kind, number[]> = { payment: [409, 503], qrCode: [503] };
 
 const SENTENCES: Examples<Omit<typeof words, PartOfSentence>> = {
 	rejectedInWords: (kind) => [
@@ -242,11 +239,7 @@ const SENTENCES: Examples<Omit<typeof words, PartOfSentence>> = {
 			reason: { is: 'saidNo', path: 'statusCode' },
 		}),
 		...RESPONSES.map((response) =>
-			words.rejectedInWords(wordsOf(kind), ID, {
-				outcome: 'rejected',
-				statusCode: 400,
-				response,
-			}),
+			words.rejectedInWords(wordsOf(kind), ID, { outcome: 'rejected', statusCode: 400, response }),
 		),
 	],
 	notSentInWords: (kind) => [
@@ -288,11 +281,7 @@ const SENTENCES: Examples<Omit<typeof words, PartOfSentence>> = {
 			reason: { is: 'notConfirmed', field: ['data.status'] },
 		}),
 		...UNKNOWN[kind].map((statusCode) =>
-			words.unknownInWords(wordsOf(kind), ID, {
-				outcome: 'unknown',
-				statusCode,
-				response: 'busy',
-			}),
+			words.unknownInWords(wordsOf(kind), ID, { outcome: 'unknown', statusCode, response: 'busy' }),
 		),
 	],
 	failuresInWords: (kind) => [

@@ -89,21 +89,9 @@ describe('what a response says counts beside its status', () => {
 	/** The words of an account, by what they make of the body `{"ok":1}`. */
 	const WORDS: Record<string, ResponseWords | undefined> = {
 		nothing: undefined,
-		yes: {
-			field: ['ok'],
-			accepted: ['1'],
-			rejected: [],
-		},
-		no: {
-			field: ['ok'],
-			accepted: [],
-			rejected: ['1'],
-		},
-		'neither of its words': {
-			field: ['ok'],
-			accepted: ['2'],
-			rejected: [],
-		},
+		yes: { field: ['ok'], accepted: ['1'], rejected: [] },
+		no: { field: ['ok'], accepted: [], rejected: ['1'] },
+		'neither of its words': { field: ['ok'], accepted: ['2'], rejected: [] },
 	};
 
 	test.each<{
@@ -203,10 +191,7 @@ describe('the header for the External ID', () => {
 
 	test('carries the External ID, and only where the credential names a header for it', async () => {
 		const externalIdHeader = 'Idempotency-Key';
-		expect(await headersOf({ externalIdHeader })).toStrictEqual({
-			...OWN,
-			'Idempotency-Key': 'x',
-		});
+		expect(await headersOf({ externalIdHeader })).toStrictEqual({ ...OWN, 'Idempotency-Key': 'x' });
 		expect(await headersOf()).toStrictEqual(OWN);
 	});
 });

@@ -17,17 +17,11 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'a row of a test data set is paid': [
-		{
-			find: "if (context.getMode() === 'evaluation') return true;",
-			replace: '',
-		},
+		{ find: "if (context.getMode() === 'evaluation') return true;", replace: '' },
 	],
 
 	'a sub-workflow pays a row of a test data set': [
-		{
-			find: 'if ($evaluation?.runId) return true;',
-			replace: '',
-		},
+		{ find: 'if ($evaluation?.runId) return true;', replace: '' },
 	],
 
 	'a run from an Evaluation Trigger pays': [
@@ -45,18 +39,10 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'an account that is refused is asked by each run of a node': [
-		{
-			find: 'identity: additionalDataOf(context) ?? context,',
-			replace: 'identity: {},',
-		},
+		{ find: 'identity: additionalDataOf(context) ?? context,', replace: 'identity: {},' },
 	],
 
-	'after a 429 the rest is sent': [
-		{
-			find: 'countShortWaits() === shortWaits',
-			replace: 'false',
-		},
-	],
+	'after a 429 the rest is sent': [{ find: 'countShortWaits() === shortWaits', replace: 'false' }],
 
 	'a redirect counts as rejected': [
 		{
@@ -66,10 +52,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'a lost answer counts as not sent': [
-		{
-			find: "return isProven ? 'notSent' : 'unknown';",
-			replace: "return 'notSent';",
-		},
+		{ find: "return isProven ? 'notSent' : 'unknown';", replace: "return 'notSent';" },
 	],
 
 	'a 409 to a payment counts as rejected': [
@@ -95,10 +78,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'a payment is repeated after a 401': [
-		{
-			find: 'if (operation.isMoneyOut) return first;',
-			replace: '',
-		},
+		{ find: 'if (operation.isMoneyOut) return first;', replace: '' },
 	],
 
 	'Retry On Fail repeats a payment after a 401': [
@@ -123,10 +103,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'a member of the recipient without a meaning gets past Only Recipients': [
-		{
-			find: "if (path.startsWith('creditParty.')) return moreInRecipient(path);",
-			replace: '',
-		},
+		{ find: "if (path.startsWith('creditParty.')) return moreInRecipient(path);", replace: '' },
 	],
 
 	'what was accepted is replayed whatever is asked for': [
@@ -141,10 +118,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'the fingerprint is without the recipient': [
-		{
-			find: 'recipient: true,',
-			replace: 'recipient: false,',
-		},
+		{ find: 'recipient: true,', replace: 'recipient: false,' },
 	],
 
 	'the ledger knows a payment by its external_id alone': [
@@ -174,10 +148,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'each tool of an agent has an index of the ledger of its own': [
-		{
-			find: 'opened.get(list) ?? new Attempts(list)',
-			replace: 'new Attempts(list)',
-		},
+		{ find: 'opened.get(list) ?? new Attempts(list)', replace: 'new Attempts(list)' },
 	],
 
 	'an attempt is written down after its response': [
@@ -192,17 +163,11 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'a run pushes out of a full list what it is about': [
-		{
-			find: 'maxEntries: room',
-			replace: 'maxEntries: room ?? this.remembered',
-		},
+		{ find: 'maxEntries: room', replace: 'maxEntries: room ?? this.remembered' },
 	],
 
 	"a payment is recorded under the node's id": [
-		{
-			find: "const SCOPE = 'workflow';",
-			replace: "const SCOPE = 'node';",
-		},
+		{ find: "const SCOPE = 'workflow';", replace: "const SCOPE = 'node';" },
 		{
 			find: 'workflowId: String(context.getWorkflow().id),',
 			replace: 'workflowId: JSON.stringify([context.getWorkflow().id, context.getNode().id]),',
@@ -238,49 +203,28 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 	],
 
 	'nobody looks again whether a record lasts': [
-		{
-			find: 'let notSeen = this.notSeenOf(keys);',
-			replace: 'let notSeen = [];',
-		},
+		{ find: 'let notSeen = this.notSeenOf(keys);', replace: 'let notSeen = [];' },
 	],
 
 	'the look comes without a pause': [
-		{
-			find: 'return this.lastEnd + pause - performance.now();',
-			replace: 'return 0;',
-		},
+		{ find: 'return this.lastEnd + pause - performance.now();', replace: 'return 0;' },
 	],
 
 	'a silent database is waited for without end': [
-		{
-			find: 'giveUp = () => reject(late());',
-			replace: 'giveUp = () => void reject;',
-		},
+		{ find: 'giveUp = () => reject(late());', replace: 'giveUp = () => void reject;' },
 	],
 
 	'cancelled in the check, sent all the same': [
-		{
-			find: 'if (signal?.aborted !== true) return known;',
-			replace: 'return known;',
-		},
-		{
-			find: '({ signal }: Run) => signal?.aborted === true',
-			replace: '(_run: Run) => false',
-		},
+		{ find: 'if (signal?.aborted !== true) return known;', replace: 'return known;' },
+		{ find: '({ signal }: Run) => signal?.aborted === true', replace: '(_run: Run) => false' },
 	],
 
 	'a sum is that of one list': [
-		{
-			find: 'if (isOfAccount(each, outlays, item)) sum += BigInt(each.units);',
-			replace: '',
-		},
+		{ find: 'if (isOfAccount(each, outlays, item)) sum += BigInt(each.units);', replace: '' },
 	],
 
 	'a limit that cannot be read is none': [
-		{
-			find: 'return new InputError(field, message, advice);',
-			replace: 'return {};',
-		},
+		{ find: 'return new InputError(field, message, advice);', replace: 'return {};' },
 	],
 
 	'limits hide what is unknown': [
@@ -296,10 +240,7 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 			find: 'if (external_id !== undefined) ids[outcome].push(external_id);',
 			replace: "if (external_id !== undefined) ids[result.outcome ?? 'notSent'].push(external_id);",
 		},
-		{
-			find: 'ids.notReached.push(external_id);',
-			replace: 'ids.notSent.push(external_id);',
-		},
+		{ find: 'ids.notReached.push(external_id);', replace: 'ids.notSent.push(external_id);' },
 	],
 
 	'a refused duplicate is told as not sent': [
@@ -314,14 +255,8 @@ const FAULTS_OF_PAYMENTS: Record<string, Patch[]> = {
 /** Faults in how a wait is resumed, which the simulation of waits finds. */
 const FAULTS_OF_WAITS: Record<string, Patch[]> = {
 	'a late body resumes the execution as it was when its request began': [
-		{
-			find: 'if (execution === undefined || !isIn(wait, execution)) return true;',
-			replace: '',
-		},
-		{
-			find: 'resumedWaits.set(id, true);',
-			replace: '',
-		},
+		{ find: 'if (execution === undefined || !isIn(wait, execution)) return true;', replace: '' },
+		{ find: 'resumedWaits.set(id, true);', replace: '' },
 		{
 			find: 'return wait.until !== undefined && Date.now() >= wait.until;',
 			replace: 'return false;',
@@ -329,17 +264,11 @@ const FAULTS_OF_WAITS: Record<string, Patch[]> = {
 	],
 
 	'a process knows only what it resumed itself': [
-		{
-			find: 'if (execution === undefined || !isIn(wait, execution)) return true;',
-			replace: '',
-		},
+		{ find: 'if (execution === undefined || !isIn(wait, execution)) return true;', replace: '' },
 	],
 
 	'a process does not know what it resumed itself': [
-		{
-			find: 'resumedWaits.set(id, true);',
-			replace: '',
-		},
+		{ find: 'resumedWaits.set(id, true);', replace: '' },
 	],
 
 	'the time limit may pass while a body is on its way': [
@@ -350,10 +279,7 @@ const FAULTS_OF_WAITS: Record<string, Patch[]> = {
 	],
 
 	'what n8n could not store counts as resumed': [
-		{
-			find: 'if (response.statusCode >= 400) resumedWaits.delete(id);',
-			replace: '',
-		},
+		{ find: 'if (response.statusCode >= 400) resumedWaits.delete(id);', replace: '' },
 	],
 };
 

@@ -17,10 +17,7 @@ test('1,500 scenarios: no payment is made twice, no wait goes on twice, no "paid
 			'1500',
 			'1',
 		],
-		{
-			encoding: 'utf8',
-			maxBuffer: 2 ** 26,
-		},
+		{ encoding: 'utf8', maxBuffer: 2 ** 26 },
 	);
 	console.log(stdout.trim());
 	expect([status, stderr]).toStrictEqual([0, '']);

@@ -22,6 +22,17 @@ export interface Row {
 	token?: string;
 }
 
+/** A server that writes these bytes. Where more is expected than an outcome, an object says it. */
+const answered = (
+	name: string,
+	expected: RequestResult['outcome'] | Row['expected'],
+	response: string | Buffer,
+): Row => ({
+	name,
+	expected: typeof expected === 'string' ? { outcome: expected } : expected,
+	server: { response },
+});
+
 const SHORT = 1_000;
 
 /** The bytes of a response whose body has its length. */
@@ -50,68 +61,28 @@ function writeForEver(socket: Socket, start: string, piece = 'x') {
 const closes = (socket: Socket) => socket.destroy();
 const resets = (socket: Socket) => socket.resetAndDestroy();
 
+/** The same body with each status, whose code the result names. */
+const ofStatus = (status: string, outcome: RequestResult['outcome']) =>
+	answered(
+		`status ${status}`,
+		{ outcome, statusCode: Number.parseInt(status) },
+		httpResponse(status),
+	);
+
 /** What each status means: test/service/outcome.test.ts. These are the kinds that a request helper may treat apart. */
 const STATUSES: Row[] = [
-	{
-		name: 'status 200 OK',
-		expected: { outcome: 'accepted', statusCode: 200 },
-		server: { response: httpResponse('200 OK') },
-	},
-	{
-		name: 'status 201 Created',
-		expected: { outcome: 'accepted', statusCode: 201 },
-		server: { response: httpResponse('201 Created') },
-	},
-	{
-		name: 'status 299 Odd',
-		expected: { outcome: 'accepted', statusCode: 299 },
-		server: { response: httpResponse('299 Odd') },
-	},
-	{
-		name: 'status 302 Found',
-		expected: { outcome: 'unknown', statusCode: 302 },
-		server: { response: httpResponse('302 Found') },
-	},
-	{
-		name: 'status 307 Temporary',
-		expected: { outcome: 'rejected', statusCode: 307 },
-		server: { response: httpResponse('307 Temporary') },
-	},
-	{
-		name: 'status 400 Bad',
-		expected: { outcome: 'rejected', statusCode: 400 },
-		server: { response: httpResponse('400 Bad') },
-	},
-	{
-		name: 'status 401 Who',
-		expected: { outcome: 'rejected', statusCode: 401 },
-		server: { response: httpResponse('401 Who') },
-	},
-	{
-		name: 'status 409 Conflict',
-		expected: { outcome: 'unknown', statusCode: 409 },
-		server: { response: httpResponse('409 Conflict') },
-	},
-	{
-		name: 'status 500 Error',
-		expected: { outcome: 'unknown', statusCode: 500 },
-		server: { response: httpResponse('500 Error') },
-	},
-	{
-		name: 'status 600 Odd',
-		expected: { outcome: 'unknown', statusCode: 600 },
-		server: { response: httpResponse('600 Odd') },
-	},
-	{
-		name: 'status 099',
-		expected: { outcome: 'unknown' },
-		server: { response: httpResponse('099 Odd') },
-	},
-	{
-		name: '204 without a body',
-		expected: { outcome: 'accepted' },
-		server: { response: 'HTTP/1.1 204 No Content\r\n\r\n' },
-	},
+	ofStatus('200 OK', 'accepted'),
+	ofStatus('201 Created', 'accepted'),
+	ofStatus('299 Odd', 'accepted'),
+	ofStatus('302 Found', 'unknown'),
+	ofStatus('307 Temporary', 'rejected'),
+	ofStatus('400 Bad', 'rejected'),
+	ofStatus('401 Who', 'rejected'),
+	ofStatus('409 Conflict', 'unknown'),
+	ofStatus('500 Error', 'unknown'),
+	ofStatus('600 Odd', 'unknown'),
+	answered('status 099', 'unknown', httpResponse('099 Odd')),
+	answered('204 without a body', 'accepted', 'HTTP/1.1 204 No Content\r\n\r\n'),
 	{
 		name: '304 without a body',
 		expected: { outcome: 'unknown' },
@@ -132,16 +103,11 @@ const STATUSES: Row[] = [
 const SWITCHING = 'HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
 const HINTS = 'HTTP/1.1 103 Hints\r\nLink: </a>\r\n\r\n';
 const BEFORE_THE_ANSWER: Row[] = [
-	{
-		name: '100, then 201',
-		expected: { outcome: 'accepted' },
-		server: {
-			response: Buffer.concat([
-				Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'),
-				httpResponse('201 Created'),
-			]),
-		},
-	},
+	answered(
+		'100, then 201',
+		'accepted',
+		Buffer.concat([Buffer.from('HTTP/1.1 100 Continue\r\n\r\n'), httpResponse('201 Created')]),
+	),
 	{
 		name: '103, then 201',
 		expected: { outcome: 'accepted' },
@@ -152,11 +118,7 @@ const BEFORE_THE_ANSWER: Row[] = [
 		expected: { outcome: 'unknown' },
 		server: { response: Buffer.concat([Buffer.from(HINTS), httpResponse('500 Error')]) },
 	},
-	{
-		name: '100 alone, then the end',
-		expected: { outcome: 'unknown' },
-		server: { response: 'HTTP/1.1 100 Continue\r\n\r\n' },
-	},
+	answered('100 alone, then the end', 'unknown', 'HTTP/1.1 100 Continue\r\n\r\n'),
 	{
 		name: '102 for ever',
 		expected: { outcome: 'unknown', reason: { is: 'timedOut' } },
@@ -179,11 +141,7 @@ const BEFORE_THE_ANSWER: Row[] = [
 
 const CHUNKED = 'Transfer-Encoding: chunked';
 const FRAMING: Row[] = [
-	{
-		name: 'HTTP/1.0, ended by the close',
-		expected: { outcome: 'accepted' },
-		server: { response: 'HTTP/1.0 200 OK\r\n\r\n{"id":1}' },
-	},
+	answered('HTTP/1.0, ended by the close', 'accepted', 'HTTP/1.0 200 OK\r\n\r\n{"id":1}'),
 	{
 		name: 'HTTP/1.0 422, ended by a reset',
 		expected: { outcome: 'unknown' },
@@ -196,43 +154,21 @@ const FRAMING: Row[] = [
 		},
 		timeout: 10_000,
 	},
-	{
-		name: 'HTTP/0.9',
-		expected: { outcome: 'unknown' },
-		server: { response: '{"id":1}' },
-	},
-	{
-		name: 'HTTP/2 frames',
-		expected: { outcome: 'unknown' },
-		server: { response: Buffer.from('000012040000000000', 'hex') },
-	},
-	{
-		name: 'not HTTP',
-		expected: { outcome: 'unknown' },
-		server: { response: 'This is not HTTP\r\n\r\n' },
-	},
-	{
-		name: 'lone line feeds',
-		expected: { outcome: 'unknown' },
-		server: { response: 'HTTP/1.1 200 OK\nContent-Length: 2\n\n{}' },
-	},
-	{
-		name: 'two equal Content-Types',
-		expected: { outcome: 'accepted' },
-		server: { response: httpResponse('200 OK', '{}', 'X-A: 1', 'X-A: 1') },
-	},
+	{ name: 'HTTP/0.9', expected: { outcome: 'unknown' }, server: { response: '{"id":1}' } },
+	answered('HTTP/2 frames', 'unknown', Buffer.from('000012040000000000', 'hex')),
+	answered('not HTTP', 'unknown', 'This is not HTTP\r\n\r\n'),
+	answered('lone line feeds', 'unknown', 'HTTP/1.1 200 OK\nContent-Length: 2\n\n{}'),
+	answered('two equal Content-Types', 'accepted', httpResponse('200 OK', '{}', 'X-A: 1', 'X-A: 1')),
 	{
 		name: 'two Content-Lengths that differ',
 		expected: { outcome: 'unknown' },
 		server: { response: `${responseHead('200 OK', 'Content-Length: 2', 'Content-Length: 3')}{}\n` },
 	},
-	{
-		name: 'Content-Length and chunks at once',
-		expected: { outcome: 'unknown' },
-		server: {
-			response: `${responseHead('200 OK', 'Content-Length: 2', CHUNKED)}2\r\n{}\r\n0\r\n\r\n`,
-		},
-	},
+	answered(
+		'Content-Length and chunks at once',
+		'unknown',
+		`${responseHead('200 OK', 'Content-Length: 2', CHUNKED)}2\r\n{}\r\n0\r\n\r\n`,
+	),
 	{
 		name: 'chunks',
 		expected: { outcome: 'accepted', response: { id: 1 } },
@@ -258,18 +194,12 @@ const FRAMING: Row[] = [
 		expected: { outcome: 'accepted', response: {} },
 		server: { response: `${responseHead('200 OK', 'Content-Length: 2')}{}{"again":1}` },
 	},
-	{
-		name: 'two answers',
-		expected: { outcome: 'accepted' },
-		server: {
-			response: Buffer.concat([httpResponse('200 OK', '{}'), httpResponse('500 Error', '{}')]),
-		},
-	},
-	{
-		name: 'a head of 20 KB',
-		expected: { outcome: 'unknown' },
-		server: { response: httpResponse('200 OK', '{}', `X: ${'a'.repeat(20_000)}`) },
-	},
+	answered(
+		'two answers',
+		'accepted',
+		Buffer.concat([httpResponse('200 OK', '{}'), httpResponse('500 Error', '{}')]),
+	),
+	answered('a head of 20 KB', 'unknown', httpResponse('200 OK', '{}', `X: ${'a'.repeat(20_000)}`)),
 ];
 
 const LONG_ID = '12345678901234567890';
@@ -283,13 +213,11 @@ const echo = (token: string, proof: string) => ({
 });
 const ECHO = httpResponse('422 No', JSON.stringify(echo(ODD_TOKEN, 'reference.mac-of-the-test')));
 const BODIES: Row[] = [
-	{
-		name: 'gzip',
-		expected: { outcome: 'accepted', response: { id: LONG_ID } },
-		server: {
-			response: httpResponse('200 OK', gzipSync(`{"id":${LONG_ID}}`), 'Content-Encoding: gzip'),
-		},
-	},
+	answered(
+		'gzip',
+		{ outcome: 'accepted', response: { id: LONG_ID } },
+		httpResponse('200 OK', gzipSync(`{"id":${LONG_ID}}`), 'Content-Encoding: gzip'),
+	),
 	{
 		name: 'deflate',
 		expected: { outcome: 'accepted', response: { id: 1 } },
@@ -300,24 +228,14 @@ const BODIES: Row[] = [
 		expected: { outcome: 'accepted', response: { id: 1 } },
 		server: { response: httpResponse('200 OK', brotliCompressSync(TEXT), 'Content-Encoding: br') },
 	},
-	{
-		name: 'gzip that is none',
-		expected: { outcome: 'unknown' },
-		server: { response: httpResponse('200 OK', TEXT, 'Content-Encoding: gzip') },
-	},
-	{
-		name: 'brotli that is none',
-		expected: { outcome: 'unknown' },
-		server: { response: httpResponse('200 OK', TEXT, 'Content-Encoding: br') },
-	},
+	answered('gzip that is none', 'unknown', httpResponse('200 OK', TEXT, 'Content-Encoding: gzip')),
+	answered('brotli that is none', 'unknown', httpResponse('200 OK', TEXT, 'Content-Encoding: br')),
 	// The answer itself is whole.
-	{
-		name: 'gzip cut short',
-		expected: { outcome: 'accepted' },
-		server: {
-			response: httpResponse('200 OK', gzipSync(TEXT).subarray(0, 15), 'Content-Encoding: gzip'),
-		},
-	},
+	answered(
+		'gzip cut short',
+		'accepted',
+		httpResponse('200 OK', gzipSync(TEXT).subarray(0, 15), 'Content-Encoding: gzip'),
+	),
 	{
 		name: 'an encoding nobody knows',
 		expected: { outcome: 'accepted', response: { id: 1 } },
@@ -351,41 +269,21 @@ const BODIES: Row[] = [
 		expected: { outcome: 'accepted', response: { id: '\ufffd' } },
 		server: { response: httpResponse('200 OK', Buffer.from('7b226964223a22ff227d', 'hex')) },
 	},
-	{
-		name: 'null',
-		expected: { outcome: 'accepted', response: null },
-		server: { response: httpResponse('200 OK', 'null') },
-	},
-	{
-		name: 'a list',
-		expected: { outcome: 'accepted', response: [1, 2] },
-		server: { response: httpResponse('200 OK', '[1,2]') },
-	},
-	{
-		name: 'HTML',
-		expected: { outcome: 'unknown', response: '<html>' },
-		server: { response: httpResponse('200 OK', '<html>') },
-	},
+	answered('null', { outcome: 'accepted', response: null }, httpResponse('200 OK', 'null')),
+	answered('a list', { outcome: 'accepted', response: [1, 2] }, httpResponse('200 OK', '[1,2]')),
+	answered('HTML', { outcome: 'unknown', response: '<html>' }, httpResponse('200 OK', '<html>')),
 	// On n8n 2 a 201 comes as an error, whose headers stand elsewhere.
-	{
-		name: '200 OK that says it is JSON and is not',
-		expected: { outcome: 'unknown', reason: { is: 'notJson' } },
-		server: {
-			response: httpResponse('200 OK', '{"id":', 'Content-Type: Application/JSON;charset=utf-8'),
-		},
-	},
-	{
-		name: '201 Made that says it is JSON and is not',
-		expected: { outcome: 'unknown', reason: { is: 'notJson' } },
-		server: {
-			response: httpResponse('201 Made', '{"id":', 'Content-Type: Application/JSON;charset=utf-8'),
-		},
-	},
-	{
-		name: 'an empty body',
-		expected: { outcome: 'accepted', response: '' },
-		server: { response: httpResponse('200 OK', '') },
-	},
+	answered(
+		'200 OK that says it is JSON and is not',
+		{ outcome: 'unknown', reason: { is: 'notJson' } },
+		httpResponse('200 OK', '{"id":', 'Content-Type: Application/JSON;charset=utf-8'),
+	),
+	answered(
+		'201 Made that says it is JSON and is not',
+		{ outcome: 'unknown', reason: { is: 'notJson' } },
+		httpResponse('201 Made', '{"id":', 'Content-Type: Application/JSON;charset=utf-8'),
+	),
+	answered('an empty body', { outcome: 'accepted', response: '' }, httpResponse('200 OK', '')),
 	{
 		name: 'the head of JSON',
 		expected: { outcome: 'accepted', response: '{"id":' },

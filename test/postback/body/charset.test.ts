@@ -63,10 +63,7 @@ test.each<{ type: string; body: string }>([
 		type: 'application/json; charset=x-windows-949',
 		body: '{"external_id":"order-1","status":"paid","name":"\xc8\xab","amount":49.9}',
 	},
-	{
-		type: FORM,
-		body: 'data[external_id]=order-1&data[status]=paid&data[amount]=49.90',
-	},
+	{ type: FORM, body: 'data[external_id]=order-1&data[status]=paid&data[amount]=49.90' },
 	{ type: FORM, body: 'external_id=order-1&status=PAGO&amount=R%24+49%2C90&name=Jo%C3%A3o' },
 	{
 		type: `${FORM}; charset=ISO-8859-1`,

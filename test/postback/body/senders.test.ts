@@ -5,11 +5,7 @@ import recordings from './senders.json';
  * What these programs meant; lab/parts/senders.n8n.ts sends the bodies anew. The platform refuses a quote in
  * a name that is written `\\"`, and the headers of Python's email package.
  */
-const NESTED = {
-	status: 'PAID',
-	'payer[name]': 'João & Söhne',
-	'payer[tags][]': ['a', 'b'],
-};
+const NESTED = { status: 'PAID', 'payer[name]': 'João & Söhne', 'payer[tags][]': ['a', 'b'] };
 const MEANT: Record<string, object | 'refused'> = {
 	'curl: nested': NESTED,
 	'curl: files': { 'note "a"': 'x' },
