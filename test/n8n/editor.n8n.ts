@@ -513,7 +513,8 @@ function executions() {
 		await byId('execute-workflow-button').click();
 		await canvasNode('Charge').getByTestId('canvas-node-status-success').waitFor();
 		await canvasNode('Wait').dblclick();
-		const told = /^Waiting for a postback with what Resume asks for\..* say what was missing\.$/;
+		const told =
+			/^Waiting for a postback that meets the condition under Resume\..* say what was missing\.$/;
 		await seen(byId('output-panel'), told);
 		await choose('resumeWhen', 'On Any Postback');
 		await seen(byId('output-panel'), 'Waiting for a postback.', true);
@@ -535,7 +536,7 @@ function executions() {
 		await seen(ndv, 'Anyone who learns this URL');
 		await seen(ndv, "then enter the URL in your service's dashboard.");
 		await choose('authentication', 'Sender');
-		await seen(ndv, 'say in Check the Sender how the service shows');
+		await seen(ndv, 'choose under Check the Sender how the service shows');
 		await seen(ndv, 'compare its External ID and amount with your own order');
 		await choose('authentication', 'Signed URL');
 		await ndv.getByText('When will this node trigger my flow?').click();
@@ -623,7 +624,7 @@ function outputs() {
 		await byId('workflow-publish-button').click();
 		await seen(
 			page,
-			'Postbacks could not be verified: enter 30 random characters as Postback Secret',
+			'Postbacks could not be verified. Enter 30 random characters as Postback Secret',
 		);
 		expect((await fetch(n8n.url + webhookPath(trigger), { method: 'POST' })).status).toBe(404);
 		await n8n.rest('DELETE', `/credentials/${payApi.id}`);
@@ -673,7 +674,7 @@ function credentials() {
 			const modal = await openNewCredential(sandbox.url);
 			await field('accessToken', modal).fill(TOKEN);
 			expect(await fieldsShown(modal)).toStrictEqual(SHORT_FORM);
-			await seen(modal, 'For a Pay Trigger with Signed URL enter a Postback Secret');
+			await seen(modal, 'For a Pay Trigger with Signed URL, enter a Postback Secret');
 
 			// It shows what the service says once that is turned on.
 			await turnOn('describeService', modal);
@@ -687,7 +688,7 @@ function credentials() {
 			await field('failedValues', modal).fill('failed\nrefused');
 			await saveFailing(
 				modal,
-				'The Status Field of the Pay API credential and its values must both be there',
+				'The Status Field of the Pay API credential and its values must both be entered',
 			);
 
 			// Whose required values are another comparison fails its test, and says how to write them.
@@ -734,7 +735,9 @@ function credentials() {
 			await field('signedTemplate', modal).waitFor({ state: 'hidden' });
 
 			// With a secret of postbacks it asks for the previous one, and says no more what it is for.
-			const sentence = modal.getByText('For a Pay Trigger with Signed URL enter a Postback Secret');
+			const sentence = modal.getByText(
+				'For a Pay Trigger with Signed URL, enter a Postback Secret',
+			);
 			await sentence.waitFor();
 			await field('previousPostbackSecret', modal).waitFor({ state: 'hidden' });
 			await field('postbackSecret', modal).fill('a secret of thirty characters.');
