@@ -181,7 +181,7 @@ test('links, scripts, files, labels and errors are found: the checks below see t
 	expect(scriptsOf('README.md')).toContain('demo');
 	expect(filesOf('docs/safety.md')).toContain('engine/money.test.ts');
 	expect(labelsOf('docs/install.md')).toContain('Install');
-	expect(errorsOf('docs/troubleshooting.md')).toContain('must be a number, but is');
+	expect(errorsOf('docs/sending-problems.md')).toContain('must be a number, but is');
 });
 
 describe.each([...DOCUMENTS, ...ROOMS])('%s', (path) => {
