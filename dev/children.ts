@@ -100,12 +100,12 @@ export async function runChild(
 	let complained = '';
 	child.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
 	child.stderr?.on('data', (chunk: Buffer) => (complained += chunk.toString()));
-	const code = await new Promise<number | null>((resolve, reject) => {
+	const ended = await new Promise<number | string | null>((resolve, reject) => {
 		child.on('error', reject);
-		child.on('close', resolve);
+		child.on('close', (code, signal) => resolve(code ?? signal));
 	});
-	if (code === 0) return printed;
-	throw new Error(`${command} ended with code ${code}\n${(complained || printed).slice(-4000)}`);
+	if (ended === 0) return printed;
+	throw new Error(`${command} ended with ${ended}\n${(complained || printed).slice(-4000)}`);
 }
 
 /** Ends a child at once, or as the signal says; gives when it has ended. */

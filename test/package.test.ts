@@ -131,7 +131,7 @@ test("a release is held up by a wrong tag and by addresses that are nobody's", (
 	expect(right.filter((words) => !isOfFile(words))).toHaveLength(open.length);
 	// Only the section counts: the version of a package looks like an address too.
 	expect(right.some((words) => words.startsWith('SECURITY.md, Report a weakness is'))).toBe(
-		security.includes('there is no address for reports yet'),
+		security.includes("there's no address for reports yet"),
 	);
 	const owners = readFileSync(join(ROOT, '.github', 'CODEOWNERS'), 'utf8');
 	expect(right.some((words) => words.startsWith('.github/CODEOWNERS'))).toBe(

@@ -181,6 +181,9 @@ export class Hand {
 	async chooseTable(name: string) {
 		const options = byId('dataTableId-parameter-input-options-container');
 		await options.getByTestId('radio-button-fixed').click();
+		// The example names its table, which n8n 1 cannot find by name.
+		await byId('rlc-mode-selector').first().click();
+		await byId('mode-list').filter({ visible: true }).click();
 		await byId('rlc-input-container').first().click();
 		await byId('rlc-item').filter({ hasText: name }).click();
 	}

@@ -135,7 +135,10 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 				const json = { id, active: false, ...deployable(first, 'Imported') };
 				writeFileSync(file, JSON.stringify([json]));
 				await own.kill();
-				await own.command('import:workflow', `--input=${file}`);
+				// n8n 1's process sometimes crashes as it ends, after it has imported.
+				await own.command('import:workflow', `--input=${file}`).catch((error: Error) => {
+					if (!error.message.includes('Successfully imported 1 workflow')) throw error;
+				});
 				await own.launch();
 				await own.activate(id);
 				const imported = await runWith('Imported', run, list);
