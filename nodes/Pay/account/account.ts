@@ -366,7 +366,7 @@ function readOnlyRecipients(value: unknown, field: NamedField): Set<string> {
 		recipients.add(typed);
 	}
 	if (recipients.size > 0) return recipients;
-	throw wrongField(field, 'contains no key', 'Enter the keys that may be paid, one a line.');
+	throw wrongField(field, 'contains no key', 'Enter the keys that may be paid, one per line.');
 }
 
 /** A name, and [] behind that of a list. */

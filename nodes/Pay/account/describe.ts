@@ -82,7 +82,7 @@ function refuseWordInBoth(yesWords: string[], noWords: string[], { yes, no }: Wo
 	throw wrongInCredential(
 		no,
 		`contain ${JSON.stringify(word)}, and so do the ${credentialField(yes).displayName}`,
-		'Remove it from one of them. Upper and lower case are the same.',
+		'Remove it from one of them. Upper and lower case count as the same.',
 	);
 }
 
@@ -92,7 +92,7 @@ function refuseAnything(values: string[], name: FieldName): void {
 	throw wrongInCredential(
 		name,
 		`cannot contain ${ANYTHING}, which means anything that is not empty`,
-		'Enter the words of the service, one a line.',
+		'Enter the words of the service, one per line.',
 	);
 }
 

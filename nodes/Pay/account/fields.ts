@@ -34,7 +34,7 @@ const allowHttp: CredentialField = {
 };
 
 const PATH_HINT =
-	'Put dots between the levels. If you enter several paths, one a line, the first one that is there counts.';
+	'Put dots between the levels. If you enter several paths, one per line, the first one that is there counts.';
 const POSTBACK_PATH_HINT = `${PATH_HINT} pix[].status reads each entry of a list, headers.x-event reads a header.`;
 
 /** What the service's document does not show: entered once, it holds for every node. */
@@ -73,7 +73,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. paid',
 		description:
-			'Values of that field that mean "paid", one a line. Upper and lower case are the same. * means that it is there and not empty.',
+			'Values of that field that mean "paid", one per line. Upper and lower case count as the same. * means any value that is not empty.',
 	}),
 	described({
 		displayName: 'Failed Values',
@@ -81,7 +81,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. failed',
 		description:
-			'Values of that field that mean it will never be paid, one a line. Include the words for expired and cancelled. * means any value that is not one of the Paid Values. Use it only if your service reports once, at the end: if it reports steps such as PENDING, the first of them would end the wait as failed.',
+			'Values of that field that mean it will never be paid, one per line. Include the words for expired and cancelled. * means any value that is not one of the Paid Values. Use it only if your service reports once, at the end: if it reports steps such as PENDING, the first of them would end the wait as failed.',
 	}),
 	described({
 		displayName: 'Required Values',
@@ -89,7 +89,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 3 },
 		placeholder: 'e.g. livemode = true',
 		description:
-			'For a service where one field does not say it all: lines of path = value that must hold too, such as success = true, livemode = true or currency = EUR. If one does not hold, the state is "other" whatever the status says, and no condition continues. Upper and lower case are the same; * after = means that it is there and not empty.',
+			'For a service where the Status Field alone does not mean "paid": conditions that must hold too, one path = value per line, such as success = true, livemode = true or currency = EUR. If one does not hold, the state is "other" whatever the status says, and no condition continues. Upper and lower case are the same; * after = means any value that is not empty.',
 	}),
 	described({
 		displayName: 'Refund Field',
@@ -106,7 +106,7 @@ const describeService: CredentialField[] = [
 		placeholder: 'e.g. refunded',
 		displayOptions: { show: { describeService: [true], refundField: [{ _cnd: { not: '' } }] } },
 		description:
-			'Values of that field that mean all or part of the money went back, one a line. * means that it is there and not empty. If your service also says there that nothing went back, such as "none" or "rejected", enter its words for a refund instead.',
+			'Values of that field that mean all or part of the money went back, one per line. * means any value that is not empty. If your service also says there that nothing went back, such as "none" or "rejected", enter its words for a refund instead.',
 	}),
 	described({
 		displayName: 'Amount Field',
@@ -133,7 +133,7 @@ const describeService: CredentialField[] = [
 		],
 		default: 'same',
 		displayOptions: { show: { describeService: [true], amountField: [{ _cnd: { not: '' } }] } },
-		description: 'What the Amount Field counts',
+		description: 'Unit of the Amount Field',
 	},
 	described({
 		displayName: 'External ID Field',
@@ -156,7 +156,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. true',
 		description:
-			'Values of that field that mean "accepted", one a line. A 2xx response without any of them is reported as unknown. If left empty, every 2xx response without a rejected value counts as accepted.',
+			'Values of that field that mean "accepted", one per line. A 2xx response without any of them is reported as unknown. If left empty, every 2xx response without a rejected value counts as accepted.',
 	}),
 	described({
 		displayName: 'Rejected Values',
@@ -164,7 +164,7 @@ const describeService: CredentialField[] = [
 		typeOptions: { rows: 2 },
 		placeholder: 'e.g. insufficient_funds',
 		description:
-			'Values of that field that mean the request was certainly not carried out, one a line, whatever the HTTP status below 500. A payment with one of them may be sent again, so enter only what the service promises.',
+			'Values of that field that mean the request was certainly not carried out, one per line, whatever the HTTP status below 500. A payment with one of them may be sent again, so enter only what the service promises.',
 	}),
 	described({
 		displayName: 'QR Code Path',
@@ -188,12 +188,12 @@ const describeService: CredentialField[] = [
 		name: 'externalIdHeader',
 		placeholder: 'e.g. Idempotency-Key',
 		description:
-			'For a service that carries out only one request for each value of some header: the name of that header. Each request then has its External ID there too. Leave it empty unless the service names one.',
+			'For a service that carries out a request only once if a header repeats (idempotency): the name of that header. Each request then has its External ID there too. Leave it empty unless the service names one.',
 	}),
 ];
 
 /** For each secret that may be replaced. */
-const SECRETS_HINT = 'While you replace it, enter the old one and the new one, one a line';
+const SECRETS_HINT = 'While you replace it, enter the old one and the new one, one per line';
 
 const inHeader = { displayOptions: { show: { senderCheck: ['secretHeader'] } } };
 const signed = { displayOptions: { show: { senderCheck: ['signature'] } } };
@@ -267,7 +267,7 @@ export const senderFields: CredentialField[] = [
 			{
 				name: 'Body',
 				value: 'body',
-				description: 'The bytes of the body as they came',
+				description: 'The raw bytes of the body',
 			},
 			{
 				name: 'Standard Webhooks',
@@ -283,7 +283,7 @@ export const senderFields: CredentialField[] = [
 			{
 				name: 'Timestamp and Body',
 				value: 'timestampAndBody',
-				description: 'The timestamp, a point, then the body',
+				description: 'The timestamp, a dot, then the body',
 			},
 		],
 		default: 'body',
@@ -412,7 +412,7 @@ const limits: CredentialField[] = [
 		placeholder: 'e.g. ana@example.com',
 		...limited,
 		description:
-			'Payment keys, one a line: nobody else is paid. A key on its own is paid under any Key Type; to allow one type only, write the type, a space and the key. Additional Members may then hold nothing that could say where the money goes.',
+			'Payment keys, one per line: nobody else is paid. A key on its own is paid under any Key Type; to allow one type only, write the type, a space and the key. Additional Members may then contain nothing that could send the money elsewhere.',
 	}),
 	text({
 		displayName: 'Members That May Vary',
@@ -424,7 +424,7 @@ const limits: CredentialField[] = [
 			show: { limitPayments: [true], onlyRecipients: [{ _cnd: { not: '' } }] },
 		},
 		description:
-			'Paths that Additional Members may set nevertheless, even by an expression, one a line. Enter only what your provider does not read as a destination, because whoever writes an item can put anything there.',
+			'Paths that Additional Members may set nevertheless, even by an expression, one per line. Enter only what your provider does not read as a destination, because whoever writes an item can put anything there.',
 	}),
 ];
 
@@ -530,7 +530,7 @@ const form: CredentialField[] = [
 		name: 'scope',
 		placeholder: 'e.g. charges payments',
 		displayOptions: { show: { authentication: ['clientCredentials'] } },
-		description: 'Scopes to ask for, separated by spaces. Not sent when empty.',
+		description: 'Scopes to request, separated by spaces. Not sent when empty.',
 	}),
 	{
 		displayName: 'Client Authentication',
@@ -563,7 +563,7 @@ const form: CredentialField[] = [
 		placeholder: 'e.g. 30 random characters',
 		typeOptions: { password: true },
 		description:
-			'A secret of your own with at least 16 characters, best 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger accepts only what it signed.',
+			'A secret of your own with at least 16 characters, ideally 30 random ones from a password manager. Pay nodes sign postback URLs with it, and a Pay Trigger accepts only what it signed.',
 	}),
 	{
 		displayName:

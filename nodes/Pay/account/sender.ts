@@ -79,7 +79,7 @@ function readHeaderName(credential: PayCredential, field: HeaderField): string {
 	);
 }
 
-/** The secrets of a field, one a line. Its errors never contain one. */
+/** The secrets of a field, one per line. Its errors never contain one. */
 function readSecrets(
 	credential: PayCredential,
 	field: 'secretHeaderValue' | 'signatureSecret',

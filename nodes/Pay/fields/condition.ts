@@ -99,7 +99,7 @@ export function conditionFields(field: ConditionField): INodeProperties[] {
 			required: true,
 			displayOptions,
 			description:
-				'Values of that field that let the workflow continue, each entered separately. Upper and lower case are the same. * means that it is there and not empty.',
+				'Values of that field that let the workflow continue, each entered separately. Upper and lower case count as the same. * means any value that is not empty.',
 		},
 	];
 }

@@ -39,7 +39,7 @@ const batchSizeField = (defaultSize: number): WholeNumberField => ({
 	type: 'number',
 	typeOptions: { minValue: 1, maxValue: MOST_PER_BATCH },
 	default: defaultSize,
-	description: 'The most items that are in flight at once',
+	description: 'The maximum number of items in flight at the same time',
 });
 
 const batchIntervalField: WholeNumberField = {

@@ -76,7 +76,7 @@ const ADVICE = {
 		'A header or parameter of this name is a secret, so postbacks are read without it. To compare a secret that the service sends in a header, set Check the Sender to Secret Header in the credential.',
 };
 
-/** Reads the paths that a person entered, one a line; none where nothing was entered. */
+/** Reads the paths that a person entered, one per line; none where nothing was entered. */
 export function readPaths(
 	entered: unknown,
 	field: NamedField,

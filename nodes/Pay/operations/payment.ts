@@ -74,7 +74,7 @@ export const createPayment = defineOperation({
 		name: 'Create',
 		value: 'create',
 		action: 'Create payment',
-		description: 'Pay to a payment key (cash-out)',
+		description: 'Send money to a payment key (cash-out)',
 	},
 	// One at a time, so that as few as possible are in doubt if the run stops.
 	batchSize: 1,

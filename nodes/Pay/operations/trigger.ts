@@ -134,7 +134,7 @@ const aboutField: INodeProperties = {
 	default: 'both',
 	displayOptions: { show: { authentication: ['signedUrl'] } },
 	description:
-		'What the postbacks are about that start the workflow. The signed URL says it. The others get a response too, and start nothing.',
+		'What the postbacks are about that start the workflow. The signed URL says which it is. The others are answered, but start nothing.',
 };
 
 const respondField: INodeProperties = {

@@ -44,7 +44,7 @@ const option = {
 	name: 'Wait',
 	value: 'wait',
 	action: 'Wait for postback',
-	description: 'Wait until the service reports what became of one item',
+	description: 'Wait until the service reports what happened to one item',
 };
 
 const description: INodeProperties[] = showFor(waitFields, 'postback', 'wait');

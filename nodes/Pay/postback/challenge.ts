@@ -23,7 +23,7 @@ export const challengeField: INodeProperties = {
 	default: '',
 	placeholder: 'e.g. query.challenge',
 	description:
-		'For a service that sends a text to a new address and expects it back: where that text is, in query, headers or body; for a ping such as "test": true, enter body.test. A request with it, but without any field that the credential describes, gets it back and starts nothing. With Authentication on None that is every request with it, so empty this field as soon as the service has accepted the address.',
+		'For a service that sends a text to a new address and expects it back: where that text is, in query, headers or body; for a ping such as "test": true, enter body.test. A request that contains it, but none of the fields that the credential describes, gets it back and starts nothing. With Authentication on None that is every request with it, so empty this field as soon as the service has accepted the address.',
 };
 
 /** How a challenge is told from a postback. */
