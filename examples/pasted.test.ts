@@ -120,11 +120,9 @@ test.each(exampleNames())('%s can be read at a glance', (name) => {
 });
 
 test.each(exampleNames().filter((name) => usesPay(example(name))))(
-	'the first note of %s begins with the account that n8n filled in',
+	'the first note of %s begins with the account that n8n may have selected',
 	(name) => {
 		const content = parametersOf(example(name), 'Note').content as string;
-		expect(content.split('\n')[1]).toContain(
-			'n8n filled in one of your accounts, perhaps for real money',
-		);
+		expect(content.split('\n')[1]).toContain('n8n may have selected an account for real money');
 	},
 );
