@@ -272,7 +272,7 @@ describe('docs/safety.md', () => {
 
 test.each([
 	['docs/outcomes.md', '## The outcomes, exactly'],
-	['docs/outcomes.md', '## Retries: the ledger'],
+	['docs/sent-once.md', '## Retries: the ledger'],
 	['docs/proxy.md', '## A proxy that repeats'],
 ])('%s, "%s" names the test that holds it', (path, heading) => {
 	const files = allIn(sectionOf(path, heading), /`((?:test|lab)\/[^`]+\.ts)`/g);
