@@ -8,8 +8,8 @@ import { read } from './markdown';
 import { judgedPostback, postbackOf } from './postback/postbackOf';
 
 /*
- * The three invented services and the tables of docs/describe-a-service.md, read from the page: a person who enters
- * what they say gets what their words promise.
+ * The three services of docs/example-services.md and the tables of docs/describe-a-service.md, read from the pages:
+ * a person who enters what they say gets what their words promise.
  */
 
 const CHARGE = { external_id: 'order-1042', amount: 49.9, kind: 'qrCode' };

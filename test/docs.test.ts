@@ -272,8 +272,8 @@ describe('docs/safety.md', () => {
 
 test.each([
 	['docs/outcomes.md', '## The outcomes, exactly'],
-	['docs/outcomes.md', '## Retries: the ledger'],
-	['docs/network.md', '## A proxy that repeats'],
+	['docs/sent-once.md', '## Retries: the ledger'],
+	['docs/proxy.md', '## A proxy that repeats'],
 ])('%s, "%s" names the test that holds it', (path, heading) => {
 	const files = allIn(sectionOf(path, heading), /`((?:test|lab)\/[^`]+\.ts)`/g);
 	expect(files.length).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { PayApi } from '../credentials/PayApi.credentials';
 import { read } from './markdown';
 
-/** An invented service of docs/describe-a-service.md: what its table says, as a credential, and the bodies that it sends. */
+/** An invented service of docs/example-services.md: what its table says, as a credential, and the bodies that it sends. */
 interface InventedService {
 	credential: Record<string, unknown>;
 	bodies: unknown[];
@@ -22,7 +22,7 @@ export function enteredAs(label: string): string {
 
 /** Reads a service from the page, as a person does who enters what its table says. */
 export function inventedService(name: string): InventedService {
-	const sections = read('docs/describe-a-service.md').split(/^### /m);
+	const sections = read('docs/example-services.md').split(/^## /m);
 	const section = sections.find((each) => each.startsWith(`${name}:`)) ?? '';
 	const credential: Record<string, unknown> = { accessToken: 'token', describeService: true };
 	for (const [, label, cell] of section.matchAll(/^\| _([^|]+)_ +\| (.+?) +\|$/gm)) {

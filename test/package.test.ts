@@ -318,7 +318,7 @@ describe('the lowest n8n is the same', () => {
 	);
 
 	test('in the table of what was tried', () => {
-		const [, table = ''] = read('docs/install.md').split('<!-- versions -->');
+		const [, table = ''] = read('docs/versions.md').split('<!-- versions -->');
 		expect(allIn(table, /\| n8n +\| (\d+\.\d+)/g)[0]).toBe(lowest);
 	});
 });

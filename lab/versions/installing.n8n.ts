@@ -11,7 +11,7 @@ import { tell } from './facts';
 import { tried } from './tried';
 import { unpack } from './unpack';
 
-/* The titles are lines of the table in docs/install.md, as those of versions.n8n.ts. */
+/* The titles are lines of the table in docs/versions.md, as those of versions.n8n.ts. */
 
 const NAME = 'n8n-nodes-pay';
 const TARBALL = process.env.PAY_TARBALL!;

@@ -1,7 +1,7 @@
 import type { Config } from 'jest';
 import base from '../../test/n8n/jest.config';
 
-/** Every n8n of the matrix; its result is the table in docs/install.md. */
+/** Every n8n of the matrix; its result is the table in docs/versions.md. */
 const config: Config = {
 	...base,
 	testMatch: ['<rootDir>/lab/versions/**/*.n8n.ts'],

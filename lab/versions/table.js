@@ -4,7 +4,7 @@ const { join } = require('node:path');
 
 const ROOT = join(__dirname, '..', '..');
 const FACTS = join(ROOT, '.cache', 'versions', 'facts.jsonl');
-const DOCUMENT = join(ROOT, 'docs', 'install.md');
+const DOCUMENT = join(ROOT, 'docs', 'versions.md');
 const BETWEEN = /(<!-- versions -->\n)(.*?)(\n<!-- \/versions -->)/s;
 const SHOWN = { passed: 'yes', failed: '**no**' };
 
@@ -24,7 +24,7 @@ function readTable(text) {
 }
 
 /**
- * Writes what `npm run test:n8n -- versions` found into docs/install.md: all anew, or, for a run of one
+ * Writes what `npm run test:n8n -- versions` found into docs/versions.md: all anew, or, for a run of one
  * version or one file, its part.
  */
 module.exports = class Table {

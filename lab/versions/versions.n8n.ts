@@ -16,7 +16,7 @@ import { tell } from './facts';
 import { tried } from './tried';
 
 /*
- * The titles are the lines of the table in docs/install.md, which a run over all versions writes.
+ * The titles are the lines of the table in docs/versions.md, which a run over all versions writes.
  */
 
 const AGENT = '@n8n/n8n-nodes-langchain.agent';

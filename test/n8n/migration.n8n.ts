@@ -47,7 +47,7 @@ describe.each(VERSIONS.filter((version) => version !== 'n8n1'))('n8n %s', (versi
 			}
 			const report = await reportOf(n8n);
 			expect(findingsIn(report)).toStrictEqual([]);
-			// docs/operate.md says what to set.
+			// docs/update.md says what to set.
 			expect(rulesOfInstance(report)).toContain('unverified-packages-v3');
 			// It does look into workflows.
 			await n8n.importWorkflow(brokenByN8n3);
@@ -57,7 +57,7 @@ describe.each(VERSIONS.filter((version) => version !== 'n8n1'))('n8n %s', (versi
 		}
 	});
 
-	test('finds nothing about packages where the variable of docs/operate.md is set', async () => {
+	test('finds nothing about packages where the variable of docs/update.md is set', async () => {
 		const env = { N8N_UNVERIFIED_PACKAGES_ENABLED: 'true' };
 		const n8n = await startN8n(version, { env });
 		try {

@@ -24,7 +24,7 @@ async function statusOfUnfinished(url: string): Promise<number | undefined> {
 
 /*
  * Services as public documents show them: lists, refunds, cents, a secret in a header, signatures. The
- * credentials are those of docs/describe-a-service.md.
+ * credentials are those of docs/example-services.md.
  */
 describe.each(NEWEST)('n8n %s', (version) => {
 	let n8n: N8n;

@@ -133,7 +133,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			const executionId = await firstExecution(n8n, id);
 			await waits(n8n, executionId);
 			expect(await deliver(await postbackUrlOf(orderId), PAID)).toBe(200);
-			await ended(n8n, executionId, 'Fulfil');
+			await ended(n8n, executionId, 'Fulfill');
 		});
 	});
 
