@@ -503,78 +503,6 @@ test.each([
 	expect(headers['content-type']).toBe(type);
 });
 
-describe('a postback with a genuine proof and signature of the service', () => {
-	const SIGNING = 'the secret of the service';
-	const credential = {
-		postbackSecret: ONE,
-		senderCheck: 'signature',
-		signatureHeader: 'X-Signature',
-		signatureSecret: SIGNING,
-		describeService: true,
-		statusField: 'status',
-		paidValues: 'paid',
-		failedValues: 'failed',
-		idField: 'order',
-		amountField: 'value',
-	};
-	const match = {
-		startWhen: 'match',
-		matchField: 'status',
-		matchValues: ['paid', 'failed', 'pending'],
-	};
-	const charge = { external_id: 'order-7', kind: 'qrCode', amount: 500 };
-	const url = signUrl('https://n8n.example.com/webhook/x/postback', charge, ONE);
-
-	/** Posts what the service signed; gives the state of the item that starts the workflow, or the response. */
-	async function post(condition: IDataObject, body: IDataObject) {
-		const node = webhookNode({
-			parameters: condition as INodeParameters,
-			credential: () => credential,
-		});
-		const rawBody = Buffer.from(JSON.stringify(body));
-		const { result } = await node.call({
-			method: 'POST',
-			query: Object.fromEntries(new URL(url).searchParams),
-			headers: { 'x-signature': createHmac('sha256', SIGNING).update(rawBody).digest('hex') },
-			rawBody,
-		});
-		return result.workflowData?.[0]?.[0]?.json.state ?? result.webhookResponse;
-	}
-
-	// Which postback meets which condition: match.test.ts.
-	const PAID = { startWhen: 'paid' };
-	const OWN = { status: 'paid', order: 'order-7', value: 500 };
-	test.each<{ condition: IDataObject; body: IDataObject; state: string }>([
-		{ condition: PAID, body: OWN, state: 'paid' },
-		{ condition: match, body: OWN, state: 'paid' },
-		{ condition: match, body: { ...OWN, status: 'failed' }, state: 'failed' },
-		{ condition: { startWhen: 'any' }, body: { ...OWN, status: 'pending' }, state: 'other' },
-	])('starts the workflow where it is its own: $state, $condition', async (row) => {
-		const { condition, body, state } = row;
-		expect(await post(condition, body)).toBe(state);
-	});
-
-	test.each<{ condition: IDataObject; body: IDataObject; why: string }>([
-		{
-			condition: PAID,
-			body: { ...OWN, order: 'order-2' },
-			why: 'the field "order" names another charge or payment',
-		},
-		{
-			condition: match,
-			body: { ...OWN, order: 'order-2' },
-			why: 'the field "order" names another charge or payment',
-		},
-		{
-			condition: PAID,
-			body: { ...OWN, value: 1 },
-			why: 'the field "value" has a different amount than the charge or payment',
-		},
-	])('starts nothing else, and its sender reads why: $why', async ({ condition, body, why }) => {
-		expect(await post(condition, body)).toBe(`This postback does not start the workflow: ${why}`);
-	});
-});
-
 describe('how n8n answers', () => {
 	const trigger = new PayTrigger();
 	const [webhook] = trigger.description.webhooks!;
@@ -764,21 +692,6 @@ describe("the service's own signature", () => {
 			expect(log).toHaveLength(1);
 			expect(log[0]).not.toContain('1,250');
 		});
-
-		test('a list of very many entries is refused', async () => {
-			const pix = Array.from({ length: 1001 }, () => ({ txid: 'a', status: 'paid', cents: 1 }));
-			expect((await claim({ pix })).status).toBe(413);
-		});
-	});
-
-	test('no item shows it: with the body, who reads the execution could call again', async () => {
-		const parameters = { authentication: 'sender' };
-		const node = webhookNode({ parameters, credential: () => RULE });
-		const headers = { 'x-signature': mac(SERVICE), 'x-other': 'shown' };
-		const rawBody = Buffer.from(BODY);
-		const { result } = await node.call({ method: 'POST', query: {}, headers, rawBody });
-		const [item] = result.workflowData![0]!;
-		expect(item!.json.headers).toStrictEqual({ 'x-signature': '***', 'x-other': 'shown' });
 	});
 
 	test.each([
