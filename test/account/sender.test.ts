@@ -45,24 +45,14 @@ describe('a genuine signature is taken', () => {
 	test.each<{ what: string; header: string }>([
 		{ what: 'hexadecimal', header: mac('hex') },
 		{ what: 'hexadecimal in capitals', header: mac('hex').toUpperCase() },
-		{ what: 'base64', header: mac('base64') },
 		{ what: 'base64url', header: mac('base64url') },
-		{ what: 'with a prefix', header: `sha256=${mac('hex')}` },
 		{ what: 'base64 with a prefix', header: `v1=${mac('base64')}` },
 		{
 			what: 'among others',
 			header: `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`,
 		},
-		{ what: 'with a time beside it', header: `t=${SECONDS},v1=${mac('hex')}` },
 	])('it is taken $what', ({ header }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBeUndefined();
-	});
-
-	test('one of HMAC-SHA512 is taken', () => {
-		const credential = { ...SIGNED, signatureAlgorithm: 'sha512' };
-		const header = mac('base64', { algorithm: 'sha512' });
-		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
-		expect(faultOf(credential, { 'x-signature': mac('hex') })).toBeDefined();
 	});
 
 	test('it is taken in a header that came twice', () => {
@@ -83,12 +73,6 @@ describe('a genuine signature is taken', () => {
 	])('it is taken with the time $what', ({ time }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBeUndefined();
-	});
-
-	test('with a time in its own header', () => {
-		const credential = { ...TIMED, timestampHeader: 'x-signature' };
-		const header = `t=${SECONDS},v1=${mac('hex', { before: `${SECONDS}.` })}`;
-		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
 	});
 });
 
@@ -228,7 +212,6 @@ const rsa = (key: KeyObject, content = BODY, hash = 'RSA-SHA256') =>
 
 describe('a signature with a public key', () => {
 	test.each<{ what: string; key: string }>([
-		{ what: 'as it is', key: PEM },
 		{ what: 'without its line breaks', key: PEM.replaceAll('\n', '') },
 		{ what: 'with spaces in their place', key: PEM.replaceAll('\n', ' ') },
 		{ what: 'with \\n in their place', key: PEM.replaceAll('\n', '\\n') },
@@ -366,12 +349,6 @@ describe('a template of what is signed', () => {
 		content: string;
 	}>([
 		{
-			what: 'time, nonce and body',
-			credential: template('{timestamp}.{header:X-Nonce}.{body}', TIME),
-			headers: { 'x-time': SECONDS, 'x-nonce': 'n-1' },
-			content: `${SECONDS}.n-1.${TEXT}`,
-		},
-		{
 			what: 'method, path and body, a line each',
 			credential: template('{method}\r\n{path}\n{body}\n'),
 			headers: {},
@@ -423,13 +400,6 @@ describe('a template of what is signed', () => {
 			credential: template('{header:X-Nonce}..{body}'),
 			headers: { 'x-nonce': 'n.' },
 			content: `n...${TEXT}`,
-			fault: NONCE,
-		},
-		{
-			what: 'a border in a header behind the body',
-			credential: template('{body}.{header:X-Nonce}'),
-			headers: { 'x-nonce': 'a.n' },
-			content: `${TEXT}.a.n`,
 			fault: NONCE,
 		},
 		{
