@@ -193,7 +193,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	describe('Postback: nothing but a postback', () => {
+	describe('no "postback"', () => {
 		test('of a customer says "paid" where a wait is retried over REST, which runs what is behind it', async () => {
 			const waiting = await startWaiting(n8n, sandbox, payApi, {
 				before: [
@@ -516,7 +516,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	nightly.describe('Postback: nothing but a postback, at the time limit', () => {
+	nightly.describe('at the time limit, no "postback"', () => {
 		test('of a customer says "paid"; what the nodes before gave is shown as it was', async () => {
 			const execution = await ended(n8n, limited.order, 'After', 150);
 			const [after] = itemsOf(execution, 'After');
