@@ -165,7 +165,7 @@ describe('what a sandbox sends is what a credential describes', () => {
 				secretHeaderValue: 'Bearer k7',
 			}),
 		},
-	])('its sender, by $what', async ({ options, rule }) => {
+	])('the credential recognizes its sender by $what', async ({ options, rule }) => {
 		const service = await start(options);
 		const receiver = await startReceiver();
 		await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: receiver.url });
@@ -364,11 +364,14 @@ describe('the token endpoint', () => {
 	test.each([
 		{ oneActiveToken: true, statuses: [401, 201] },
 		{ oneActiveToken: false, statuses: [201, 201] },
-	])('one active token only: $oneActiveToken', async ({ oneActiveToken, statuses }) => {
-		await withTokens({ oneActiveToken });
-		const [first, second] = [await token(), await token()];
-		expect([await pay(first), await pay(second)]).toStrictEqual(statuses);
-	});
+	])(
+		'where only one token may be active, $oneActiveToken, two in turn get $statuses',
+		async ({ oneActiveToken, statuses }) => {
+			await withTokens({ oneActiveToken });
+			const [first, second] = [await token(), await token()];
+			expect([await pay(first), await pay(second)]).toStrictEqual(statuses);
+		},
+	);
 
 	test('a token is revoked by the client, and all by the sandbox', async () => {
 		const service = await withTokens();

@@ -59,7 +59,7 @@ describe('a genuine signature is taken', () => {
 		expect(faultOf(SIGNED, { 'x-signature': ['no', mac('hex')] })).toBeUndefined();
 	});
 
-	test('over bytes that are no UTF-8, as they came', () => {
+	test('it is taken over bytes that are no UTF-8, as they came', () => {
 		const body = Buffer.from('{"name":"José"}', 'latin1');
 		expect(faultOf(SIGNED, { 'x-signature': mac('hex', { body }) }, body)).toBeUndefined();
 	});
@@ -119,7 +119,7 @@ describe('anything else is refused', () => {
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBe(fault);
 	});
 
-	test('a time that was changed', () => {
+	test('a time that was changed is refused', () => {
 		const header = mac('hex', { before: `${SECONDS}.` });
 		const headers = { 'x-signature': header, 'x-timestamp': String(NOW / 1000 + 1) };
 		expect(faultOf(TIMED, headers)).toBe(NONE);
@@ -310,7 +310,7 @@ describe('while a secret is replaced, both count', () => {
 		},
 	);
 
-	test('and none that is a part of them', () => {
+	test('a signature with both as one secret is refused', () => {
 		const secret = `old one\n${SECRET}`;
 		expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeDefined();
 	});
@@ -541,10 +541,13 @@ describe('what a service does not sign says nothing', () => {
 		},
 		{ credential: WITH_EVENT, status: words('headers.X-Event'), field: undefined },
 		{ credential: WITH_EVENT, status: words('headers.x-other'), field: 'statusField' },
-	])('$status with $credential.signedContent', ({ credential, status, field }) => {
-		const refusal = refusalOf(() => refuseUnsignedFields(credential, status as never));
-		expect(refusal?.field).toBe(field);
-	});
+	])(
+		'of $status, with $credential.signedContent, the refused field is $field',
+		({ credential, status, field }) => {
+			const refusal = refusalOf(() => refuseUnsignedFields(credential, status as never));
+			expect(refusal?.field).toBe(field);
+		},
+	);
 
 	test('nor does it to a node that names it', () => {
 		const rule = readSenderRule(SIGNED);

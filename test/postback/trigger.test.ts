@@ -33,7 +33,7 @@ const STILL = { postbackSecret: NEW, previousPostbackSecret: OLD };
 test.each<{ what: string; now: IDataObject; taken: string[]; refused: string[] }>([
 	{ what: 'replaced', now: { postbackSecret: NEW }, taken: [NEW], refused: [OLD] },
 	{ what: 'replaced, and taken still', now: STILL, taken: [OLD, NEW], refused: [ONE] },
-])('a secret that is $what: that counts from then on', async ({ now, taken, refused }) => {
+])('a secret that is $what counts as such from then on', async ({ now, taken, refused }) => {
 	const credential: IDataObject = { postbackSecret: OLD };
 	const receive = triggerWith(credential);
 	expect(await receive(OLD)).toBe(200);
@@ -45,7 +45,7 @@ test.each<{ what: string; now: IDataObject; taken: string[]; refused: string[] }
 	expect(await receive(OLD)).toBe(401);
 });
 
-test('a secret that is removed: nothing starts, and 500 makes the service send again', async () => {
+test('where a secret is removed, nothing starts, and 500 makes the service send again', async () => {
 	const credential: IDataObject = { postbackSecret: OLD };
 	const receive = triggerWith(credential);
 	expect(await receive(OLD)).toBe(200);
@@ -89,7 +89,7 @@ test.each([
 	}
 });
 
-test('About as an expression, which a request could choose, and one of no list: nothing starts', async () => {
+test('nothing starts where About is an expression, which a request could choose, or is not in the list', async () => {
 	for (const about of ['={{ "both" }}', 'refund']) {
 		const credential = () => ({ postbackSecret: ONE });
 		const node = webhookNode({ credential, parameters: { about } });
@@ -106,7 +106,7 @@ test.each<{ what: string; parameters: INodeParameters }>([
 	{ what: 'Start', parameters: { startWhen: '={{ $fromAI("any") }}' } },
 	{ what: 'Field', parameters: { matchField: '={{ $fromAI("status") }}' } },
 	{ what: 'one of the Values', parameters: { matchValues: ['paid', '={{ $json.query.status }}'] } },
-])('$what as an expression, which a request could choose: nothing starts', async (row) => {
+])('nothing starts where $what is an expression, which a request could choose', async (row) => {
 	const match = { startWhen: 'match', matchField: 'status', matchValues: ['paid'] };
 	const parameters = { authentication: 'none', ...match, ...row.parameters };
 	const node = webhookNode({ parameters });
@@ -119,13 +119,13 @@ test.each<{ what: string; parameters: INodeParameters }>([
 	]);
 });
 
-test('an Authentication that the list does not have: nothing starts', async () => {
+test('nothing starts at an Authentication that the list does not have', async () => {
 	const node = webhookNode({ parameters: { authentication: 'off' } });
 	const { result, status } = await node.post('https://a.example/', { status: 'paid' });
 	expect([status, result]).toStrictEqual([500, { noWebhookResponse: true }]);
 });
 
-test('a condition among the options, which is not read there: nothing starts', async () => {
+test('nothing starts where a condition is among the options, which is not read there', async () => {
 	const startWhen = { match: { field: 'status', values: ['paid'] } };
 	const node = webhookNode({
 		parameters: { authentication: 'none', options: { startWhen } } as INodeParameters,
@@ -503,7 +503,7 @@ test.each([
 	expect(headers['content-type']).toBe(type);
 });
 
-describe('how n8n answers', () => {
+describe('n8n', () => {
 	const trigger = new PayTrigger();
 	const [webhook] = trigger.description.webhooks!;
 	const chosen: INodeParameters[] = [
@@ -514,7 +514,7 @@ describe('how n8n answers', () => {
 		{ responseCode: 204 },
 	];
 
-	test.each(chosen)('as the options say: %j', (options) => {
+	test.each(chosen)('answers as the options say: %j', (options) => {
 		const node = {
 			id: 'node',
 			name: 'Pay Trigger',
@@ -716,7 +716,7 @@ describe("the service's own signature", () => {
 		expect(await statusOf('/webhook/another/postback')).toBe(401);
 	});
 
-	test('a credential that no longer says how the service signs: 500, so the service sends again', async () => {
+	test('a credential that no longer says how the service signs gives 500, so that the service sends again', async () => {
 		const credential = { ...RULE, senderCheck: 'none' };
 		expect(await post('sender', BARE, mac(SERVICE), credential)).toBe(500);
 		expect(await post('sender', BARE, mac(OTHER), credential)).toBe(500);
