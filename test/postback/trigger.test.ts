@@ -381,11 +381,6 @@ describe('publishing it', () => {
 			names: 'Failed Values',
 		},
 		{
-			how: 'a required value that cannot be read',
-			credential: () => ({ ...described(), requiredValues: 'success == true' }),
-			names: 'Required Values',
-		},
-		{
 			how: 'a required value of an expression that gives nothing',
 			credential: () => ({ ...described(), requiredValues: null }),
 			names: 'Required Values',
