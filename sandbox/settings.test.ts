@@ -62,16 +62,22 @@ test('where responses have a success, a body that breaks the contract gets false
 	expect(service.transactions).toHaveLength(1);
 });
 
-test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
-	[
-		...(['nested', 'nested'] as const),
-		(id: string) => ({
+type BodyOf = (id: string) => object;
+test.each<{ what: string; postbackBody: SandboxOptions['postbackBody']; expected: BodyOf }>([
+	{
+		what: 'nested',
+		postbackBody: 'nested',
+		expected: (id) => ({
 			event: 'payment.paid',
 			data: { id, external_id: 'a', amount: 1, status: 'paid' },
 		}),
-	],
-	['of its own form', ({ id }) => ({ n: { id, status: 2 } }), (id) => ({ n: { id, status: 2 } })],
-])('a postback is %s', async (_name, postbackBody, expected) => {
+	},
+	{
+		what: 'of its own form',
+		postbackBody: ({ id }) => ({ n: { id, status: 2 } }),
+		expected: (id) => ({ n: { id, status: 2 } }),
+	},
+])('a postback is $what', async ({ postbackBody, expected }) => {
 	const service = await start({ postbackBody });
 	const receiver = await startReceiver();
 	await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: receiver.url });

@@ -150,12 +150,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			{ formFields: { values: [{ fieldLabel: 'name' }] }, options: {} },
 			{ typeVersion: 1, webhookId: randomUUID() },
 		);
-	test.each<[string, () => Node, boolean]>([
-		["n8n's Wait", ownWait, false],
-		['a Form page', formPage, true],
+	test.each([
+		{ what: "n8n's Wait", pause: ownWait, form: false },
+		{ what: 'a Form page', pause: formPage, form: true },
 	])(
-		'a postback that comes while %s pauses the execution is lost; charge and wait say so',
-		async (_, pause, form) => {
+		'a postback that comes while $what pauses the execution is lost; charge and wait say so',
+		async ({ pause, form }) => {
 			const { url, bare, executionId } = await startWaiting(n8n, sandbox, payApi, {
 				before: [pause()],
 				form,
