@@ -75,6 +75,9 @@ test('nor are goods sent where no postback came', () => {
 test.each(ALL)('postbacks-without-repeats, $state: a person hears what is no step', ({ state }) => {
 	const own: Record<string, string> = { paid: 'credited', other: 'nobody' };
 	expect(endOfPostback({ state, reference: REFERENCE, body: {} })).toBe(own[state] ?? 'a person');
+	// What became of a payment is a matter of another workflow.
+	const payment = { ...REFERENCE, kind: 'payment' };
+	expect(endOfPostback({ state, reference: payment, body: {} })).toBe('nobody');
 });
 
 test.each([

@@ -108,7 +108,7 @@ describe('a request that is rejected by itself leaves what was ordered to the ne
 		expect((await stateOf(sandbox)).orderedRehearsal).toBe('normal');
 	});
 
-	test('an address that is not allowed', async () => {
+	test('an address that is not allowed leaves it', async () => {
 		const closed = await Sandbox.start({ allowedAddresses: ['192.0.2.7'] });
 		await click(closed, '/next/unavailable-503');
 		expect((await send(closed, '/v2/pay/payment', payment)).status).toBe(403);

@@ -62,16 +62,22 @@ test('where responses have a success, a body that breaks the contract gets false
 	expect(service.transactions).toHaveLength(1);
 });
 
-test.each<[string, SandboxOptions['postbackBody'], (id: string) => unknown]>([
-	[
-		...(['nested', 'nested'] as const),
-		(id: string) => ({
+type BodyOf = (id: string) => object;
+test.each<{ what: string; postbackBody: SandboxOptions['postbackBody']; expected: BodyOf }>([
+	{
+		what: 'nested',
+		postbackBody: 'nested',
+		expected: (id) => ({
 			event: 'payment.paid',
 			data: { id, external_id: 'a', amount: 1, status: 'paid' },
 		}),
-	],
-	['of its own form', ({ id }) => ({ n: { id, status: 2 } }), (id) => ({ n: { id, status: 2 } })],
-])('a postback is %s', async (_name, postbackBody, expected) => {
+	},
+	{
+		what: 'of its own form',
+		postbackBody: ({ id }) => ({ n: { id, status: 2 } }),
+		expected: (id) => ({ n: { id, status: 2 } }),
+	},
+])('a postback is $what', async ({ postbackBody, expected }) => {
 	const service = await start({ postbackBody });
 	const receiver = await startReceiver();
 	await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: receiver.url });
@@ -165,7 +171,7 @@ describe('what a sandbox sends is what a credential describes', () => {
 				secretHeaderValue: 'Bearer k7',
 			}),
 		},
-	])('its sender, by $what', async ({ options, rule }) => {
+	])('the credential recognizes its sender by $what', async ({ options, rule }) => {
 		const service = await start(options);
 		const receiver = await startReceiver();
 		await send(service, '/v2/pay/payment', { ...BODY, postbackUrl: receiver.url });
@@ -299,7 +305,6 @@ describe('the token endpoint', () => {
 		expect(service.received).toHaveLength(2);
 	});
 
-	const wrong = basic({ ...CLIENT, clientSecret: 'wrong' });
 	const BODY_WITH = { ...GRANT, ...inBody };
 	const JSON_TYPE = 'application/json';
 	test.each<{
@@ -308,17 +313,10 @@ describe('the token endpoint', () => {
 		expected: string;
 		more?: Partial<ClientCredentials>;
 	}>([
-		{ name: 'a wrong secret in the header', asked: [GRANT, wrong], expected: '401 invalid_client' },
 		{
 			name: 'both ways at once',
 			asked: [BODY_WITH, basic(CLIENT)],
 			expected: '400 invalid_request',
-		},
-		{
-			name: 'another scope',
-			asked: [{ ...GRANT, scope: 'all' }, basic(CLIENT)],
-			expected: '400 invalid_scope',
-			more: { scope: 'pay' },
 		},
 		{
 			name: 'a form, where JSON is asked for',
@@ -364,11 +362,14 @@ describe('the token endpoint', () => {
 	test.each([
 		{ oneActiveToken: true, statuses: [401, 201] },
 		{ oneActiveToken: false, statuses: [201, 201] },
-	])('one active token only: $oneActiveToken', async ({ oneActiveToken, statuses }) => {
-		await withTokens({ oneActiveToken });
-		const [first, second] = [await token(), await token()];
-		expect([await pay(first), await pay(second)]).toStrictEqual(statuses);
-	});
+	])(
+		'where only one token may be active, $oneActiveToken, two in turn get $statuses',
+		async ({ oneActiveToken, statuses }) => {
+			await withTokens({ oneActiveToken });
+			const [first, second] = [await token(), await token()];
+			expect([await pay(first), await pay(second)]).toStrictEqual(statuses);
+		},
+	);
 
 	test('a token is revoked by the client, and all by the sandbox', async () => {
 		const service = await withTokens();

@@ -116,7 +116,8 @@ describe.each(tried.filter(({ version }) => isPinned(version)))('$number', ({ ve
 		await registry.publish(next);
 		await n8n.rest('PATCH', '/community-packages', { name: NAME });
 		const { data: listed } = await n8n.rest<{ data: Array<{ installedVersion: string }> }>(
-			...(['GET', '/community-packages'] as const),
+			'GET',
+			'/community-packages',
 		);
 		expect(listed.map(({ installedVersion }) => installedVersion)).toStrictEqual(['0.1.1']);
 		spoil = false;

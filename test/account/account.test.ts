@@ -12,7 +12,7 @@ const CLIENT = {
 	clientSecret: ' secret ',
 };
 
-test('a credential of the document’s own fields: scheme name pay, a pasted token', () => {
+test('a credential of the document’s own fields has the scheme name pay and a pasted token', () => {
 	expect(readAccount(BASE)).toStrictEqual({
 		baseUrl: 'https://api.example.com',
 		schemeName: 'pay',
@@ -102,7 +102,7 @@ describe('the header for the External ID', () => {
 	});
 });
 
-test('client credentials: spaces around them go, and the header is the default', () => {
+test('client credentials lose the spaces around them, and go in the header by default', () => {
 	const client = { clientId: 'shop', clientSecret: 'secret', scope: '', sendIn: 'header' };
 	const { tokenUrl } = CLIENT;
 	expect(readAccount(CLIENT).token).toStrictEqual({ clientCredentials: { tokenUrl, ...client } });
@@ -128,7 +128,7 @@ test.each<{ what: string; more: object; expected: object }>([
 test.each<{ what: string; credential: object; field: string }>([
 	{ what: 'the base URL', credential: BASE, field: 'baseUrl' },
 	{ what: 'the token URL', credential: CLIENT, field: 'tokenUrl' },
-])('$what: http: is for this machine, or with Allow HTTP', ({ credential, field }) => {
+])('$what may be http: for this machine, or with Allow HTTP', ({ credential, field }) => {
 	const read = (address: string, allowHttp?: boolean) =>
 		readAccount({ ...credential, [field]: address, allowHttp });
 	expect(() => read('http://pay.internal/x')).toThrow('unencrypted');

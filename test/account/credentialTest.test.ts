@@ -52,7 +52,7 @@ const status = (number: number, more: Partial<Fault> = {}): Fault =>
 
 const OK = 'OK: The service accepts the access token';
 
-test('a good credential: one token, one empty request, and nothing is made', async () => {
+test('a good credential takes one token and one empty request, and nothing is made', async () => {
 	expect(await verdict(client)).toBe(OK);
 	expect(sandbox.tokenRequests).toHaveLength(1);
 	expect(sandbox.received.map(({ path, body }) => `${path} ${body}`)).toStrictEqual([
@@ -90,11 +90,14 @@ test.each<{ what: string; granted: string | undefined; scope: string; words: str
 		words:
 			'Error: The service rejected the access token (HTTP 401). If the token is right, the service may accept requests only from addresses on an allow-list',
 	},
-])('a token endpoint that grants $what', async ({ granted, scope, words }) => {
-	const body = JSON.stringify({ access_token: randomUUID(), scope: granted });
-	sandbox.tokenFaultFor = () => status(200, { body });
-	expect(await verdict({ ...client, clientId: randomUUID(), scope })).toBe(words);
-});
+])(
+	'a token endpoint that grants $what is compared with what was asked of it',
+	async ({ granted, scope, words }) => {
+		const body = JSON.stringify({ access_token: randomUUID(), scope: granted });
+		sandbox.tokenFaultFor = () => status(200, { body });
+		expect(await verdict({ ...client, clientId: randomUUID(), scope })).toBe(words);
+	},
+);
 
 const ON_HTTPS =
 	'<h1>400 Bad Request</h1><center>The plain HTTP request was sent to HTTPS port</center><hr><center>nginx/1.22.1</center>';

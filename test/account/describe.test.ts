@@ -172,17 +172,6 @@ test.each<{ what: string; fields: object; field: string }>([
 		fields: { describeService: 'on' },
 		field: 'describeService',
 	},
-	{
-		what: 'a word of two meanings',
-		fields: { ...STATUS, paidValues: 'Done', failedValues: 'done' },
-		field: 'failedValues',
-	},
-	{
-		what: 'anything as a rejection',
-		fields: { ...RESULT, rejectedValues: '*' },
-		field: 'rejectedValues',
-	},
-	{ what: 'an amount without a status', fields: { amountField: 'a' }, field: 'amountField' },
 ])('$what is refused, and the field named', ({ fields, field }) => {
 	expect(refusalOf(() => described(fields))?.field).toBe(field);
 });

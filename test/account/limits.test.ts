@@ -42,7 +42,7 @@ test.each([
 		expected: ['email a@example.com', 'email  a@example.com'],
 	},
 	{ name: 'a number', onlyRecipients: 12345678, expected: ['12345678'] },
-])('the recipients that may be paid: $name', ({ onlyRecipients, expected }) => {
+])('the recipients that may be paid are read: $name', ({ onlyRecipients, expected }) => {
 	expect(limitsOf({ onlyRecipients })).toMatchObject({ onlyRecipients: new Set(expected) });
 });
 

@@ -45,31 +45,21 @@ describe('a genuine signature is taken', () => {
 	test.each<{ what: string; header: string }>([
 		{ what: 'hexadecimal', header: mac('hex') },
 		{ what: 'hexadecimal in capitals', header: mac('hex').toUpperCase() },
-		{ what: 'base64', header: mac('base64') },
 		{ what: 'base64url', header: mac('base64url') },
-		{ what: 'with a prefix', header: `sha256=${mac('hex')}` },
 		{ what: 'base64 with a prefix', header: `v1=${mac('base64')}` },
 		{
 			what: 'among others',
 			header: `v1=${mac('hex', { secret: 'old' })}, v1=${mac('hex')} v0=abc`,
 		},
-		{ what: 'with a time beside it', header: `t=${SECONDS},v1=${mac('hex')}` },
 	])('it is taken $what', ({ header }) => {
 		expect(faultOf(SIGNED, { 'x-signature': header })).toBeUndefined();
-	});
-
-	test('one of HMAC-SHA512 is taken', () => {
-		const credential = { ...SIGNED, signatureAlgorithm: 'sha512' };
-		const header = mac('base64', { algorithm: 'sha512' });
-		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
-		expect(faultOf(credential, { 'x-signature': mac('hex') })).toBeDefined();
 	});
 
 	test('it is taken in a header that came twice', () => {
 		expect(faultOf(SIGNED, { 'x-signature': ['no', mac('hex')] })).toBeUndefined();
 	});
 
-	test('over bytes that are no UTF-8, as they came', () => {
+	test('it is taken over bytes that are no UTF-8, as they came', () => {
 		const body = Buffer.from('{"name":"José"}', 'latin1');
 		expect(faultOf(SIGNED, { 'x-signature': mac('hex', { body }) }, body)).toBeUndefined();
 	});
@@ -83,12 +73,6 @@ describe('a genuine signature is taken', () => {
 	])('it is taken with the time $what', ({ time }) => {
 		const header = mac('hex', { before: `${time}.` });
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBeUndefined();
-	});
-
-	test('with a time in its own header', () => {
-		const credential = { ...TIMED, timestampHeader: 'x-signature' };
-		const header = `t=${SECONDS},v1=${mac('hex', { before: `${SECONDS}.` })}`;
-		expect(faultOf(credential, { 'x-signature': header })).toBeUndefined();
 	});
 });
 
@@ -135,7 +119,7 @@ describe('anything else is refused', () => {
 		expect(faultOf(TIMED, { 'x-signature': header, 'x-timestamp': time })).toBe(fault);
 	});
 
-	test('a time that was changed', () => {
+	test('a time that was changed is refused', () => {
 		const header = mac('hex', { before: `${SECONDS}.` });
 		const headers = { 'x-signature': header, 'x-timestamp': String(NOW / 1000 + 1) };
 		expect(faultOf(TIMED, headers)).toBe(NONE);
@@ -228,7 +212,6 @@ const rsa = (key: KeyObject, content = BODY, hash = 'RSA-SHA256') =>
 
 describe('a signature with a public key', () => {
 	test.each<{ what: string; key: string }>([
-		{ what: 'as it is', key: PEM },
 		{ what: 'without its line breaks', key: PEM.replaceAll('\n', '') },
 		{ what: 'with spaces in their place', key: PEM.replaceAll('\n', ' ') },
 		{ what: 'with \\n in their place', key: PEM.replaceAll('\n', '\\n') },
@@ -327,7 +310,7 @@ describe('while a secret is replaced, both count', () => {
 		},
 	);
 
-	test('and none that is a part of them', () => {
+	test('a signature with both as one secret is refused', () => {
 		const secret = `old one\n${SECRET}`;
 		expect(faultOf(credential, { 'x-signature': mac('hex', { secret }) })).toBeDefined();
 	});
@@ -365,12 +348,6 @@ describe('a template of what is signed', () => {
 		headers: Record<string, string>;
 		content: string;
 	}>([
-		{
-			what: 'time, nonce and body',
-			credential: template('{timestamp}.{header:X-Nonce}.{body}', TIME),
-			headers: { 'x-time': SECONDS, 'x-nonce': 'n-1' },
-			content: `${SECONDS}.n-1.${TEXT}`,
-		},
 		{
 			what: 'method, path and body, a line each',
 			credential: template('{method}\r\n{path}\n{body}\n'),
@@ -423,13 +400,6 @@ describe('a template of what is signed', () => {
 			credential: template('{header:X-Nonce}..{body}'),
 			headers: { 'x-nonce': 'n.' },
 			content: `n...${TEXT}`,
-			fault: NONCE,
-		},
-		{
-			what: 'a border in a header behind the body',
-			credential: template('{body}.{header:X-Nonce}'),
-			headers: { 'x-nonce': 'a.n' },
-			content: `${TEXT}.a.n`,
 			fault: NONCE,
 		},
 		{
@@ -571,10 +541,13 @@ describe('what a service does not sign says nothing', () => {
 		},
 		{ credential: WITH_EVENT, status: words('headers.X-Event'), field: undefined },
 		{ credential: WITH_EVENT, status: words('headers.x-other'), field: 'statusField' },
-	])('$status with $credential.signedContent', ({ credential, status, field }) => {
-		const refusal = refusalOf(() => refuseUnsignedFields(credential, status as never));
-		expect(refusal?.field).toBe(field);
-	});
+	])(
+		'of $status, with $credential.signedContent, the refused field is $field',
+		({ credential, status, field }) => {
+			const refusal = refusalOf(() => refuseUnsignedFields(credential, status as never));
+			expect(refusal?.field).toBe(field);
+		},
+	);
 
 	test('nor does it to a node that names it', () => {
 		const rule = readSenderRule(SIGNED);

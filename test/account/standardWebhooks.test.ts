@@ -97,7 +97,7 @@ describe('a genuine notification is taken', () => {
 		expect(faultOf(GENUINE, { credential: { ...STANDARD, signatureSecret } })).toBeUndefined();
 	});
 
-	test('whatever was left in the fields that the form hides, for a wait too', () => {
+	test('one is taken whatever was left in the fields that the form hides, for a wait too', () => {
 		const credential = {
 			...STANDARD,
 			signatureHeader: '={{ $json.header }}',

@@ -140,7 +140,7 @@ describe('a service that had too many requests', () => {
 		expect(left(behindWait, account)).toBe(0);
 	});
 
-	test('where it says nothing, until the next wait: a short one, or one that ends the session', () => {
+	test('is left alone, where it says nothing, until the next wait: a short one, or one that ends the session', () => {
 		const waits = { count: 1 };
 		const session = newSession('9', waits);
 		const account = newAccount();

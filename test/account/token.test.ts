@@ -351,7 +351,7 @@ function secretsOf({ token }: Account): string[] {
 }
 
 describe('the request (RFC 6749, section 4.4.2)', () => {
-	test('in the header: ID and secret as they are, as n8n and other clients send them', async () => {
+	test('has ID and secret in the header as they are, as n8n and other clients send them', async () => {
 		const { post, posted } = endpoint();
 		await bearerToken(account({ clientId: 'a b+c==', scope: 'one two' }), post);
 		const [{ url, headers, body }] = posted as [Posted];
@@ -367,13 +367,13 @@ describe('the request (RFC 6749, section 4.4.2)', () => {
 		});
 	});
 
-	test('in the header it is the example of RFC 7617, section 2', async () => {
+	test('is the example of RFC 7617, section 2, in the header', async () => {
 		const { post, posted } = endpoint();
 		await bearerToken(account({ clientId: 'Aladdin', clientSecret: 'open sesame' }), post);
 		expect(posted[0]?.headers.Authorization).toBe('Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==');
 	});
 
-	test('as JSON: all of it is in the body, and no header holds it', async () => {
+	test('has all of it in a JSON body, and no header holds it', async () => {
 		const { post, posted } = endpoint();
 		await bearerToken(account({ clientId: 'a&b=c', scope: 'one two', sendIn: 'json' }), post);
 		const [{ headers, body }] = posted as [Posted];
@@ -389,7 +389,7 @@ describe('the request (RFC 6749, section 4.4.2)', () => {
 		});
 	});
 
-	test('in the header beside JSON: ID and secret as they are, the grant as JSON', async () => {
+	test('has ID and secret in the header as they are, beside the grant as JSON', async () => {
 		const { post, posted } = endpoint();
 		const client = { clientId: 'a b', sendIn: 'headerJson' } as const;
 		await bearerToken(account(client), post);
@@ -406,7 +406,7 @@ describe('the request (RFC 6749, section 4.4.2)', () => {
 		]);
 	});
 
-	test('in the body: ID and secret are form members, and no header holds them', async () => {
+	test('has ID and secret as members of its form, and no header holds them', async () => {
 		const { post, posted } = endpoint();
 		await bearerToken(account({ clientId: 'a&b=c', sendIn: 'body' }), post);
 		const [{ headers, body }] = posted as [Posted];

@@ -29,46 +29,31 @@ const AMOUNTS = [
 	'={{ $json.nothing }}',
 	'={{ NaN }}',
 	value([1]),
-	value({}),
-	value(true),
 	0,
 	'-5',
-	'-0',
-	'1e3',
-	'+5',
-	'0x10',
-	'007',
-	'.5',
-	'5.',
-	'$5',
 	'1 000',
 	'1.000',
 	'10,50',
 	'1.234,50',
-	'12,345.5',
-	'1.2.3',
 	'={{ 0.1 + 0.2 }}',
 	'1234567890123456',
 	'={{ 1e21 }}',
 	'={{ 1e-16 }}',
-	value(33.333333333333),
 ].map((amount) => ({ amount }));
 
 /** With a decimal comma. */
-const AMOUNTS_WITH_COMMA = ['ten', '10.50', '1,000', '1234.567', '1,234.56', 'R$ 10,50'].map(
-	(amount) => ({ amount, options: { decimalSign: 'comma' } }),
-);
+const AMOUNTS_WITH_COMMA = ['ten', '10.50', '1,000', '1234.567'].map((amount) => ({
+	amount,
+	options: { decimalSign: 'comma' },
+}));
 
 const IDS = [
 	NOTHING,
-	' ',
 	'undefined',
 	'order [object Object]',
 	'Invalid DateTime',
 	'{{ $json.orderId }}',
-	'$json.orderId',
 	'={{ $json.nothing }}',
-	'={{ null }}',
 	value(1.5),
 	value(true),
 	value(['a']),
@@ -108,26 +93,21 @@ const RECIPIENTS: IDataObject[] = [
 const POSTBACK_URLS = [
 	NOTHING,
 	'here',
-	'/webhook/1',
 	'ftp://a.example',
-	'javascript:alert(1)',
 	'https://example.com/hook?order={{ $json.id }}',
 	'https://a.example/?pay_proof=x',
 	`https://a.example/${'x'.repeat(8000)}`,
 ].map((postbackUrl) => ({ postback: 'url', postbackUrl }));
 
+const asMembers = (additionalMembers: string) => ({ options: { additionalMembers } });
+
 const MEMBERS = [
 	'[1]',
-	'5',
 	'a: 1',
 	'{"a":1,"a":2}',
 	'{"a":12345678901234567890}',
 	'{"__proto__":{"amount":1}}',
 	'{"amount":1}',
-	'{"AMOUNT":1}',
-	'{"payer":"Ann"}',
-	'{"PAYER":{"phone":"1"}}',
-	'{"payer":null}',
 	'{"creditParty":{"key":"a"}}',
 	'{"CREDITPARTY ":1}',
 	'{"postbackUrl":"https://a.example"}',
@@ -135,8 +115,14 @@ const MEMBERS = [
 	'{"a":"[object Object]"}',
 	`${'{"a":'.repeat(1000)}1${'}'.repeat(1000)}`,
 	'={{ { when: undefined } }}',
-	'={{ { sum: NaN } }}',
-].map((additionalMembers) => ({ options: { additionalMembers } }));
+].map(asMembers);
+
+/** Members that have fields of their own in this form alone, or none. */
+const MEMBERS_OF_QR_CODE = [
+	'{"payer":"Ann"}',
+	'{"PAYER":{"phone":"1"}}',
+	'{"creditParty":{"key":"a"}}',
+].map(asMembers);
 
 const SPLITS: IDataObject[] = [
 	{ specifySplit: 'Fields' },
@@ -255,10 +241,10 @@ const CREDENTIALS: IDataObject[] = [
 	{ ...CLIENT, clientId: 'shop:1', clientAuthentication: 'header' },
 	{ ...CLIENT, clientSecret: ' ' },
 	{ ...CLIENT, clientAuthentication: 'query' },
-	...['', '..', 'a/b', 'ä'].map((schemeName) => ({ schemeName })),
-	...['Idempotency Key', 'Idempotency-Key:', 'Authorization', 'X-Forwarded-For'].map(
-		(externalIdHeader) => ({ externalIdHeader }),
-	),
+	{ schemeName: '..' },
+	...['Idempotency Key', 'Authorization', 'X-Forwarded-For'].map((externalIdHeader) => ({
+		externalIdHeader,
+	})),
 	{ postbackSecret: 'fifteen letters' },
 	{ postbackSecret: value(1e20) },
 	{ postbackSecret: value(['x']) },
@@ -267,15 +253,11 @@ const CREDENTIALS: IDataObject[] = [
 	{ postbackSecret: 'thirty random characters of one', previousPostbackSecret: 'abc' },
 	{ postbackSecret: '={{ $json.nothing }}' },
 	{ statusField: '' },
-	{ paidValues: '' },
 	{ statusField: 'data..status' },
-	{ statusField: 'status, state' },
 	{ statusField: 'pix[].a[].status' },
 	{ paidValues: 'paid, settled' },
 	{ failedValues: 'paid' },
-	{ paidValues: '*', failedValues: '*' },
 	{ requiredValues: 'success' },
-	{ requiredValues: 'success == true' },
 	{ requiredValues: 'success =' },
 	{ requiredValues: 'status = paid, done' },
 	{ requiredValues: 'live = "true"' },
@@ -290,7 +272,6 @@ const CREDENTIALS: IDataObject[] = [
 	{ amountUnit: 'cents' },
 	{ resultField: 'status', acceptedValues: '' },
 	{ resultField: 'pix[].status', acceptedValues: 'ok' },
-	{ acceptedValues: 'ok' },
 	{ resultField: 'status', acceptedValues: 'ok', rejectedValues: 'OK' },
 	LIMITS,
 	{ ...LIMITS, highestPayment: 'much' },
@@ -301,7 +282,6 @@ const CREDENTIALS: IDataObject[] = [
 	{ ...LIMITS, onlyRecipients: 'eve@example.com' },
 	{ ...LIMITS, limitPayments: '={{ "yes" }}' },
 	{ ...LIMITS, onlyRecipients: 'ana@example.com', variableMembers: '$.taxId' },
-	{ externalIdHeader: 'Idempotency-Key', postbackSecret: 'short' },
 	// Two faults.
 	{ baseUrl: '', accessToken: '' },
 	{ accessToken: '', schemeName: '..' },
@@ -373,7 +353,7 @@ export async function refusals(): Promise<string> {
 		['Recipient', payments(...RECIPIENTS)],
 		['Postback URL', payments(...POSTBACK_URLS)],
 		['Additional Members of a payment', payments(...MEMBERS)],
-		['Additional Members of a QR code', qrCodes(...MEMBERS)],
+		['Additional Members of a QR code', qrCodes(...MEMBERS_OF_QR_CODE)],
 		['Split', qrCodes(...SPLITS)],
 		['Other fields', qrCodes(...FORMS)],
 		['Two faults', TWO_FAULTS],

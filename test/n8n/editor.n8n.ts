@@ -445,8 +445,6 @@ function forms() {
 		await field('matchField').fill('status');
 		await turnOn('limitWaitTime');
 		await shows(byId('ndv'), 'resumeAmount', 'resumeUnit');
-		const y = async (name: string) => (await parameter(name).boundingBox())?.y;
-		expect(await y('resumeAmount')).toBeLessThan((await y('resumeUnit')) ?? 0);
 		await parameter('resumeUnit').scrollIntoViewIfNeeded();
 		await picture('pay-wait');
 	});
@@ -634,53 +632,16 @@ function outputs() {
 /** Last, since n8n offers the newest credential to the nodes of the other tests. */
 function credentials() {
 	describe('a new credential', () => {
-		const SHORT_FORM = [
-			'baseUrl',
-			'authentication',
-			'accessToken',
-			'postbackUrl',
-			'postbackSecret',
-			'describeService',
-			'senderCheck',
-			'limitPayments',
-		];
-		const DESCRIBED = [
-			'statusField',
-			'paidValues',
-			'failedValues',
-			'requiredValues',
-			'refundField',
-			'amountField',
-			'idField',
-			'resultField',
-			'acceptedValues',
-			'rejectedValues',
-			'qrCodePath',
-			'schemeName',
-			'externalIdHeader',
-		];
-		/** The fields of the form; the address is one with http:, and n8n adds a field of its own. */
-		async function fieldsShown(modal: Locator): Promise<string[]> {
-			const others = ['allowHttp', 'allowedHttpRequestDomains'];
-			return (await shownIn(modal)).filter((name) => !others.includes(name));
-		}
-
-		async function signatureFields(modal: Locator): Promise<string[]> {
-			return (await fieldsShown(modal)).filter((name) => name.startsWith('sign'));
-		}
-
 		test('has a short form, shows more once that is turned on, and passes its test when all of it is filled in', async () => {
-			// It has a short form, and says what the secret of postbacks is for.
+			// Which fields it has: operations/shown.test.ts. It says what the secret of postbacks is for.
 			const modal = await openNewCredential(sandbox.url);
 			await field('accessToken', modal).fill(TOKEN);
-			expect(await fieldsShown(modal)).toStrictEqual(SHORT_FORM);
+			await field('statusField', modal).waitFor({ state: 'hidden' });
 			await seen(modal, 'For a Pay Trigger with Signed URL, enter a Postback Secret');
 
 			// It shows what the service says once that is turned on.
 			await turnOn('describeService', modal);
-			await shows(modal, ...DESCRIBED);
-			const added = (await fieldsShown(modal)).filter((name) => !SHORT_FORM.includes(name));
-			expect(added).toStrictEqual(DESCRIBED);
+			await shows(modal, 'statusField', 'externalIdHeader');
 
 			// One whose words lack a field fails its test, and says so. credential/credentialTest.test.ts and parameters/ have
 			// all that cannot be used.
@@ -712,12 +673,6 @@ function credentials() {
 			await shows(modal, 'secretHeaderName', 'secretHeaderValue');
 			await choose('senderCheck', 'Signature');
 			await shows(modal, 'signatureHeader', 'signatureAlgorithm', 'signatureSecret');
-			expect(await signatureFields(modal)).toStrictEqual([
-				'signedContent',
-				'signatureHeader',
-				'signatureAlgorithm',
-				'signatureSecret',
-			]);
 			await turnOn('limitPayments', modal);
 			await shows(modal, 'highestPayment', 'highestSum', 'onlyRecipients');
 
@@ -727,7 +682,6 @@ function credentials() {
 			await choose('signedContent', 'Standard Webhooks');
 			await field('signatureHeader', modal).waitFor({ state: 'hidden' });
 			await shows(modal, 'signatureSecret');
-			expect(await signatureFields(modal)).toStrictEqual(['signedContent', 'signatureSecret']);
 			await choose('signedContent', 'Template');
 			await shows(modal, 'signatureHeader', 'signaturePublicKey', 'signedTemplate');
 			await choose('signatureAlgorithm', 'HMAC-SHA256');

@@ -181,50 +181,6 @@ describe.each(NEWEST)('n8n %s', (version) => {
 		]);
 	});
 
-	test.each([
-		{ resumeWhen: 'paid' },
-		{ resumeWhen: 'paidOrFailed' },
-		{ resumeWhen: 'match', matchField: 'event', matchValues: ['PAYMENT'] },
-	])('a wait with $resumeWhen waits on where a required value does not hold', async (wait) => {
-		const sandbox = await Sandbox.start();
-		try {
-			const payApi = await n8n.createCredential({
-				baseUrl: sandbox.url,
-				accessToken: 'token',
-				describeService: true,
-				statusField: 'success',
-				paidValues: 'true',
-				failedValues: 'false',
-				requiredValues: 'event = PAYMENT\nlivemode = true',
-			});
-			const waiting = await startWaiting(n8n, sandbox, payApi, { wait });
-			const post = async (body: object) => {
-				const response = await fetch(waiting.url, {
-					method: 'POST',
-					headers: { 'Content-Type': 'application/json' },
-					body: JSON.stringify(body),
-				});
-				return `${response.status} ${await response.text()}`;
-			};
-			const paid = { event: 'PAYMENT', success: true, livemode: true };
-			expect(await post({ ...paid, livemode: false })).toBe(
-				'200 The execution is still waiting: of the Required Values, the field "livemode" has another value',
-			);
-			expect(await post({ ...paid, livemode: undefined, success: false })).toBe(
-				'200 The execution is still waiting: of the Required Values, the field "livemode" is missing',
-			);
-			expect(await post({ ...paid, event: 'REPORT' })).toMatch(
-				/^200 The execution is still waiting: /,
-			);
-			expect((await n8n.execution(waiting.executionId)).status).toBe('waiting');
-			expect(await post(paid)).toBe('200 ');
-			const execution = await ended(n8n, waiting.executionId);
-			expect(itemsOf(execution, 'After')).toMatchObject([{ postback: { state: 'paid' } }]);
-		} finally {
-			await sandbox.close();
-		}
-	});
-
 	test('a template with a path and RSA: what is signed starts it, and a moved border does not', async () => {
 		const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
 		const pem = String(publicKey.export({ type: 'spki', format: 'pem' }));

@@ -391,31 +391,6 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		await stillWaits(waiting);
 	});
 
-	test('what the service appends to the address is in the query of the postback', async () => {
-		const waiting = await startWaiting(n8n, sandbox, payApi);
-		expect(await deliver(`${waiting.url}&status=paid`)).toBe(200);
-		expect(await itemAfter(waiting)).toMatchObject({ postback: { query: { status: 'paid' } } });
-	});
-
-	test('an address that the service escaped once as HTML resumes it', async () => {
-		const waiting = await startWaiting(n8n, sandbox, payApi);
-		expect(await deliver(waiting.url.replaceAll('&', '&amp;'))).toBe(200);
-		await ended(n8n, waiting.executionId);
-	});
-
-	test('a secret that is deleted with its credential while it waits: its own postback ends it, and no other', async () => {
-		const data = { baseUrl: sandbox.url, accessToken: 'token', postbackSecret: SECRET };
-		const credential = await n8n.createCredential(data);
-		const waiting = await startWaiting(n8n, sandbox, credential);
-		await n8n.rest('DELETE', `/credentials/${credential.id}`);
-		expect(await deliver(waiting.bare)).toBe(401);
-		expect(await deliver(signUrl(waiting.bare, waiting.about, SECRET))).toBe(401);
-		expect(await deliver(signUrl(waiting.bare, waiting.about, ''))).toBe(401);
-		await stillWaits(waiting);
-		expect(await deliver(waiting.url)).toBe(200);
-		await ended(n8n, waiting.executionId);
-	});
-
 	nightly.describe('a workflow that changes while it waits', () => {
 		async function unpublish(workflowId: string) {
 			if (version === 'n8n2') {

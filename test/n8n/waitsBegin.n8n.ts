@@ -150,12 +150,12 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 			{ formFields: { values: [{ fieldLabel: 'name' }] }, options: {} },
 			{ typeVersion: 1, webhookId: randomUUID() },
 		);
-	test.each<[string, () => Node, boolean]>([
-		["n8n's Wait", ownWait, false],
-		['a Form page', formPage, true],
+	test.each([
+		{ what: "n8n's Wait", pause: ownWait, form: false },
+		{ what: 'a Form page', pause: formPage, form: true },
 	])(
-		'a postback that comes while %s pauses the execution is lost; charge and wait say so',
-		async (_, pause, form) => {
+		'a postback that comes while $what pauses the execution is lost; charge and wait say so',
+		async ({ pause, form }) => {
 			const { url, bare, executionId } = await startWaiting(n8n, sandbox, payApi, {
 				before: [pause()],
 				form,
@@ -193,7 +193,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		},
 	);
 
-	describe('Postback: nothing but a postback', () => {
+	describe('no "postback"', () => {
 		test('of a customer says "paid" where a wait is retried over REST, which runs what is behind it', async () => {
 			const waiting = await startWaiting(n8n, sandbox, payApi, {
 				before: [
@@ -516,7 +516,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		});
 	});
 
-	nightly.describe('Postback: nothing but a postback, at the time limit', () => {
+	nightly.describe('at the time limit, no "postback"', () => {
 		test('of a customer says "paid"; what the nodes before gave is shown as it was', async () => {
 			const execution = await ended(n8n, limited.order, 'After', 150);
 			const [after] = itemsOf(execution, 'After');

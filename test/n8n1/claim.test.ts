@@ -141,7 +141,7 @@ describe('a passage', () => {
 		expect(isLost(passageOf(flow, '43', 1)!)).toBe(false);
 	});
 
-	test('over which others write again and again: nobody has it, and that is told', async () => {
+	test('over which others write again and again is nobody’s, and that is told', async () => {
 		jest.useFakeTimers({ doNotFake: ['nextTick', 'queueMicrotask'] });
 		const add = async () => ({ stored: new Set<unknown>(), durationMs: 1 });
 		const list = { ...listOf(), add };

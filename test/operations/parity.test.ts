@@ -4,23 +4,12 @@ import express, { type Request, type RequestHandler, type Response } from 'expre
 import { middleware } from 'express-openapi-validator';
 import { Workflow, type INode, type INodeTypes } from 'n8n-workflow';
 import { parse } from 'yaml';
-import { fieldAt } from '../../nodes/Pay/fields/label';
 import { requestPath, PATHS } from '../../nodes/Pay/service/contract';
 import { Pay } from '../../nodes/Pay/Pay.node';
-import { resources } from '../../nodes/Pay/operations';
 import { headingsOf, sectionOf } from '../markdown';
 import { REGISTERED } from '../serviceOperations';
 
 const ROOT = join(__dirname, '..', '..');
-
-/** Where the values of an example stand in a form: amount, split.recipient.username … */
-function typedPaths(typed: unknown, path = ''): string[] {
-	if (Array.isArray(typed)) return typedPaths(typed[0], path);
-	if (typeof typed !== 'object' || typed === null) return [path];
-	return Object.entries(typed).flatMap(([name, below]) =>
-		typedPaths(below, path === '' ? name : `${path}.${name}`),
-	);
-}
 
 test('openapi.yaml has no fault by the OpenAPI standard', async () => {
 	const text = readFileSync(join(ROOT, 'sandbox/openapi.yaml'), 'utf8');
@@ -75,14 +64,7 @@ test('a path is that of one operation, and no other may be pasted', () => {
 describe.each(REGISTERED.map((each) => [each.operation.kind, each] as const))(
 	'%s',
 	(_kind, each) => {
-		const { operation, description, sections, fullForms } = each;
-
-		test('its examples are typed in fields that the editor has', () => {
-			const paths = fullForms.flatMap(({ typed }) => typedPaths(typed));
-			expect(paths).toContain('external_id');
-			const missing = paths.filter((path) => fieldAt(description, path).displayName === path);
-			expect(missing).toStrictEqual([]);
-		});
+		const { operation, sections } = each;
 
 		test("sandbox/contract.md, which is written from the service's document, says its members and path", () => {
 			expect(membersIn(section(sections.members))).toStrictEqual(documented(each));
@@ -122,28 +104,4 @@ test.each([
 	const workflow = new Workflow({ nodes: [node], connections: {}, active: false, nodeTypes });
 	const { subtitle } = pay.description;
 	expect(workflow.expression.getSimpleParameterValue(node, subtitle, 'internal', {})).toBe(shown);
-});
-
-test('the editor offers the registered operations, and each shows its own fields only', () => {
-	const { properties } = new Pay().description;
-	const [resource] = properties.filter(({ name }) => name === 'resource');
-	expect(resource!.options!.map((option) => (option as { value: string }).value)).toStrictEqual(
-		resources.map(({ value }) => value),
-	);
-	const choices = properties.filter(({ name }) => name === 'operation');
-	const offered = choices.flatMap(({ displayOptions, options }) =>
-		options!.map(
-			(option) => `${displayOptions!.show!.resource} ${(option as { value: string }).value}`,
-		),
-	);
-	const registered = resources.map(({ value, operation }) => `${value} ${operation.option.value}`);
-	expect(offered).toStrictEqual(registered);
-	for (const { value, operation } of resources) {
-		for (const field of operation.description) {
-			expect(field.displayOptions?.show).toMatchObject({
-				resource: [value],
-				operation: [operation.option.value],
-			});
-		}
-	}
 });

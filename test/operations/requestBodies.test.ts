@@ -80,7 +80,7 @@ test.each<[string, object, string[]]>([
 	['another member', { foo: 1 }, ['foo is not documented']],
 	['an empty group', { payer: {} }, ['payer: empty']],
 	['null in a list', { split: [{ username: null }] }, ['split[].username: null']],
-])('the check of a body, with %s: %p', (_what, body, wrong) => {
+])('the check of a body finds, with %s, what is wrong: %p', (_what, body, wrong) => {
 	const check = new BodyCheck('qrCode');
 	check.look(body);
 	expect(check.wrong).toStrictEqual(wrong);

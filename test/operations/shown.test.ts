@@ -75,7 +75,49 @@ describe('a wait', () => {
 });
 
 describe('the credential', () => {
-	const shown = (entered: INodeParameters) => shownOf(new PayApi().properties, entered);
+	const shown = (entered: INodeParameters = {}) => shownOf(new PayApi().properties, entered);
+
+	test('has a short form, and shows what the service says once that is turned on', () => {
+		const short = shown();
+		expect(short).toStrictEqual([
+			'baseUrl',
+			'authentication',
+			'accessToken',
+			'postbackUrl',
+			'postbackSecret',
+			'describeService',
+			'senderCheck',
+			'limitPayments',
+		]);
+		const described = shown({ describeService: true });
+		expect(described).toStrictEqual(
+			expect.arrayContaining([...short, 'statusField', 'qrCodePath']),
+		);
+	});
+
+	test.each<{ chosen: INodeParameters; fields: string[] }>([
+		{ chosen: {}, fields: ['signatureHeader', 'signatureAlgorithm', 'signatureSecret'] },
+		{
+			chosen: { signedContent: 'template', signatureAlgorithm: 'rsaSha256' },
+			fields: [
+				'signatureHeader',
+				'signatureAlgorithm',
+				'signaturePublicKey',
+				'signedTemplate',
+				'timestampHeader',
+			],
+		},
+		{
+			chosen: { signedContent: 'standardWebhooks', signatureAlgorithm: 'rsaSha256' },
+			fields: ['signatureSecret'],
+		},
+	])('asks for $fields where a signature is checked, with $chosen', ({ chosen, fields }) => {
+		const all = shown({ senderCheck: 'signature', ...chosen });
+		expect(all.filter((name) => !shown().includes(name))).toStrictEqual([
+			'signedContent',
+			...fields,
+		]);
+	});
 
 	test.each<{ entered: INodeParameters; isShown: boolean }>([
 		{ entered: { baseUrl: 'https://api.example.com' }, isShown: false },

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { IDataObject } from 'n8n-workflow';
 import { readChallengeField } from '../../nodes/Pay/postback/challenge';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { webhookNode, type Called, type HandedOver } from '../engine/webhook';
+import { lineInLog, webhookNode, type Called, type HandedOver } from '../engine/webhook';
 import { refusalOf } from '../refusal';
 
 const SECRET = 'the secret of the challenges';
@@ -198,7 +198,9 @@ describe('a challenge', () => {
 			'content-type': 'text/plain; charset=utf-8',
 			'x-content-type-options': 'nosniff',
 		});
-		expect(called.log.join()).not.toContain(text);
+		expect(called.log).toStrictEqual([
+			lineInLog('Pay responded to a challenge, which started nothing'),
+		]);
 	});
 
 	test.each([
@@ -219,6 +221,10 @@ describe('a challenge', () => {
 			const called = await call({ authentication }, json({ challenge }));
 			expect(called).toMatchObject({ result: STARTS_NOTHING, status: 400 });
 			expect(called.text).toBeUndefined();
+			expect(called.body).toStrictEqual({
+				message:
+					'The challenge contains characters other than letters, digits and -_.=:+/, or more than 500 of them',
+			});
 		}
 	});
 

@@ -204,7 +204,7 @@ describe('another postback of an execution that is still to come', () => {
 		expect(awaitedAfter(...events)).toBe(expected);
 	});
 
-	test('of another execution is none', () => {
+	test('is none where another execution asked for it', () => {
 		const store: ExpectationStore = {};
 		const expectation: Expectation = {
 			is: 'request',

@@ -88,19 +88,19 @@ test.each([
 	expect(whyNot({ field, values: ['paid'] }, postback) === undefined).toBe(isMet);
 });
 
-describe('of a postback that the service signed, what it did not sign says nothing', () => {
+describe('what a service that signs did not sign', () => {
 	const inBody = { field: ['state'], values: ['paid'] };
 	const inHeader = { field: ['headers.x-state'], values: ['paid'] };
 	const unsigned = { query: { state: 'paid' }, headers: { 'x-state': 'paid' } };
 	const signed = { ...unsigned, isSignedByService: true };
 
-	test('its query, which counts without a signature (the control)', () => {
+	test('says nothing in the query, which counts without a signature (the control)', () => {
 		expect(whyNot(inBody, postbackOf({}, unsigned))).toBeUndefined();
 		expect(whyNot(inBody, postbackOf({}, signed))).toBeDefined();
 		expect(whyNot(inBody, postbackOf({ state: 'processing' }, signed))).toBeDefined();
 	});
 
-	test('its headers, but for those that it signed too', () => {
+	test('says nothing in the headers, but for those that it signed too', () => {
 		expect(whyNot(inHeader, postbackOf({}, unsigned))).toBeUndefined();
 		expect(whyNot(inHeader, postbackOf({}, signed))).toBeDefined();
 		const withHeader = { ...signed, signedHeaders: ['x-state'] };
@@ -172,7 +172,7 @@ describe('a field of a list', () => {
 		{ what: '"paid" with another amount', entry: { status: 'paid', amount: 0.01 }, isMet: false },
 		{ what: '"paid" with its amount', entry: { status: 'paid', amount: 49.9 }, isMet: true },
 		{ what: 'what is not "paid"', entry: { status: 'new', amount: 0.01 }, isMet: true },
-	])('in one of two entries of a charge: $what is enough: $isMet', ({ entry, isMet }) => {
+	])('is met in one of two entries of a charge by $what: $isMet', ({ entry, isMet }) => {
 		const words: StatusWords = {
 			field: ['pix[].status'],
 			paid: ['paid'],

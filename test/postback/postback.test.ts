@@ -84,7 +84,7 @@ describe('what would let a reader of the execution call again is left out', () =
 		expect(JSON.stringify(kept.body)).toContain('***');
 	});
 
-	test("a proof of another charge's URL too, in a body that is else as it was", async () => {
+	test("and so is a proof of another charge's URL, in a body that is else as it was", async () => {
 		const other = signUrl('https://a.example/x', { ...ABOUT, kind: 'qrCode' }, 'another secret');
 		const sent = { type: 'text/plain', body: `${other} paid` };
 		const { body, rawBody } = await postbackOf(sent);

@@ -1,7 +1,7 @@
 import { readPostbackUrl, postbackUrlHint, testPathOf } from '../../nodes/Pay/postback/target';
 import { refusalOf } from '../refusal';
 
-test('goes out as it was written, with http: too', () => {
+test('a postback URL goes out as it was written, with http: too', () => {
 	expect(readPostbackUrl(' https://A.example/Ü?b=%7e ')).toBe('https://A.example/Ü?b=%7e');
 	expect(readPostbackUrl('http://a.example/')).toBe('http://a.example/');
 });
@@ -66,7 +66,7 @@ const hintFor = (host: string, serviceIsLoopback = false) =>
 
 // Which names are of this machine: test/loopback.test.ts.
 test.each(['localhost', '127.1.2.3', '[::1]'])(
-	'%s is on this machine: a hint, but where the service is too',
+	'%s, which is on this machine, gets a hint unless the service is there too',
 	(host) => {
 		expect(hintFor(host)).toBeDefined();
 		expect(hintFor(host, true)).toBeUndefined();
@@ -88,7 +88,7 @@ test.each([
 	'[fd12:3456::1]',
 	'[fe80::1]',
 	'[feb0::1]',
-])('%s is on its own network: a hint, wherever the service is', (host) => {
+])('%s, which is on its own network, gets a hint wherever the service is', (host) => {
 	expect(hintFor(host)).toBeDefined();
 	expect(hintFor(host, true)).toBeDefined();
 });
@@ -108,7 +108,7 @@ test.each([
 	'[2001:db8::fc]',
 	'[ff02::1]',
 	'[fec0::1]',
-])('%s is anywhere: no hint', (host) => {
+])('%s, which may be anywhere, gets no hint', (host) => {
 	expect(hintFor(host)).toBeUndefined();
 });
 

@@ -42,7 +42,10 @@ test('of 20 pairs at the same instant each starts the workflow once; the other g
 	);
 	expect(calls.filter(isStart)).toHaveLength(20);
 	const others = calls.filter((call) => !isStart(call));
-	expect(others.map(({ status }) => status)).toStrictEqual(Array(20).fill(409));
+	const message = 'The same postback is already starting the workflow';
+	expect(others.map(({ status, body }) => ({ status, body }))).toStrictEqual(
+		Array(20).fill({ status: 409, body: { message } }),
+	);
 });
 
 test('what was answered is answered again and starts nothing, and the log names the charge', async () => {
@@ -324,7 +327,7 @@ test.each<{ name: string; make: () => ReturnType<typeof trigger> }>([
 	expect(isStart(await node.post(url, paid(1)))).toBe(true);
 });
 
-test('a process remembers 50,000', () => {
+test('a process remembers the last 50,000 starts', () => {
 	const workflowId = randomUUID();
 	const context = webhookContext({ getWorkflow: () => ({ id: workflowId }) });
 	const claim = (eventId: number) => claimStarts(context, [{ reference: null, eventId }]);

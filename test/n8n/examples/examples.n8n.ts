@@ -300,24 +300,6 @@ function postbacksWithoutRepeats() {
 		expect(await orders.sentOrders()).toStrictEqual(['order-6']);
 	});
 
-	test('a person is told of another amount, a failure and a refund, and of nothing that may still be paid', async () => {
-		const orders = await CreditedOrders.publish(COLUMNS);
-		const payment: Reference = { external_id: 'payment-1', kind: 'payment', amount: 49.9 };
-		for (const [reference, body] of [
-			[qrCodeOf('too-little'), { status: 'paid', amount: 4.99 }],
-			[qrCodeOf('failed'), { status: 'FAILED' }],
-			[qrCodeOf('refunded'), { status: 'refunded' }],
-			[qrCodeOf('pending'), { status: 'pending', amount: 0 }],
-			[qrCodeOf('no-status'), {}],
-			[qrCodeOf('paid'), { status: 'paid', amount: 49.9 }],
-			[payment, { status: 'failed' }],
-		] as const) {
-			expect(await orders.deliver(reference, body)).toBe(200);
-		}
-		expect(await orders.toldOrders()).toStrictEqual(['failed', 'refunded', 'too-little']);
-		expect(await orders.sentOrders()).toStrictEqual(['paid']);
-	});
-
 	test("on Sender, an order is credited where the service claims the order's own total, and once where a list has it twice", async () => {
 		const payApi = await n8n.createCredential({
 			baseUrl: sandbox.url,
