@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ICredentialsHelper, IDataObject } from 'n8n-workflow';
+import type { IConnections, ICredentialsHelper, IDataObject, INode } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import { listen } from '../listen';
 import {
@@ -614,65 +614,66 @@ describe('tokens by client credentials', () => {
 		},
 	);
 
-	describe.each([
+	const again = { amount: 1, external_id: '={{ $json.id ?? $json.error.external_id }}' };
+	const toErrors = { onError: 'continueErrorOutput' } as const;
+	const first = payNode('Pay', again, toErrors);
+	// Each with each of these tokens, and after a 401 as after a 403: test/run/ledger.test.ts.
+	const WAYS: Array<{
+		way: string;
+		token: string;
+		open: () => Promise<{ service: Sandbox; credential: IDataObject }>;
+		status: 401 | 403;
+		nodes: INode[];
+		connections: IConnections;
+		last: { node: string; run: number };
+	}> = [
 		{
-			token: 'that was pasted',
-			open: () => ({ service: sandbox, credential: { accessToken: randomUUID() } }),
+			way: 'A loop back to its node',
+			token: 'was pasted',
+			open: async () => ({ service: sandbox, credential: { accessToken: randomUUID() } }),
+			status: 401,
+			nodes: [first, sourceNode('Once', '={{ $runIndex === 0 ? [{ id: "a" }] : [] }}')],
+			connections: { Pay: to([], ['Once']), Once: to(['Pay']) },
+			last: { node: 'Pay', run: 1 },
 		},
-		{ token: 'that was fetched for it', open: shop },
-		{ token: 'that an earlier payment fetched', open: openShop },
-	])('with a token $token', ({ open }) => {
-		const again = { amount: 1, external_id: '={{ $json.id ?? $json.error.external_id }}' };
-		const toErrors = { onError: 'continueErrorOutput' } as const;
-		const ways: Array<
-			RunOptions['workflow'] & { way: string; last: { node: string; run: number } }
-		> = [
-			{
-				way: 'a loop back to its node',
-				nodes: [
-					payNode('Pay', again, toErrors),
-					sourceNode('Once', '={{ $runIndex === 0 ? [{ id: "a" }] : [] }}'),
-				],
-				connections: { Pay: to([], ['Once']), Once: to(['Pay']) },
-				last: { node: 'Pay', run: 1 },
-			},
-			{
-				way: 'a second node behind it',
-				nodes: [payNode('Pay', again, toErrors), payNode('Second', again, toErrors)],
-				connections: { Pay: to([], ['Second']) },
-				last: { node: 'Second', run: 0 },
-			},
-			{
-				way: 'a second node that pays another amount',
-				nodes: [
-					payNode('Pay', again, toErrors),
-					payNode('Second', { ...again, amount: 2 }, toErrors),
-				],
-				connections: { Pay: to([], ['Second']) },
-				last: { node: 'Second', run: 0 },
-			},
-		];
-		test.each([401, 403].flatMap((status) => ways.map((way) => ({ status, ...way }))))(
-			'$way sends a payment with a $status no second time; a new run does',
-			async ({ status, nodes, connections, last }) => {
-				const { service, credential } = await open();
-				let requests = 0;
-				service.faultFor = () => (++requests === 1 ? { kind: 'status', status } : undefined);
-				const workflow = {
-					nodes: [sourceNode('Source', [{ id: 'a' }]), ...nodes],
-					connections: { Source: to(['Pay']), ...connections },
-				};
-				const run = await pay([], { credential, workflow });
-				expect(service.received).toHaveLength(1);
-				const [refused] = outputOf(run, last.node, last.run, 1);
-				expect(refused?.json.error).toMatchObject({ external_id: 'a', outcome: 'duplicate' });
-				expect(isRecorded('a')).toBe(false);
-				const anew = { accessToken: randomUUID() };
-				await pay(itemsFor('a'), { credential: { ...credential, ...anew } });
-				expect(service.received).toHaveLength(2);
-			},
-		);
-	});
+		{
+			way: 'A second node behind it',
+			token: 'was fetched for it',
+			open: shop,
+			status: 403,
+			nodes: [first, payNode('Second', again, toErrors)],
+			connections: { Pay: to([], ['Second']) },
+			last: { node: 'Second', run: 0 },
+		},
+		{
+			way: 'A second node that pays another amount',
+			token: 'an earlier payment fetched',
+			open: openShop,
+			status: 401,
+			nodes: [first, payNode('Second', { ...again, amount: 2 }, toErrors)],
+			connections: { Pay: to([], ['Second']) },
+			last: { node: 'Second', run: 0 },
+		},
+	];
+	test.each(WAYS)(
+		'$way sends a payment that got $status no second time, with a token that $token; a new run does',
+		async ({ open, status, nodes, connections, last }) => {
+			const { service, credential } = await open();
+			let requests = 0;
+			service.faultFor = () => (++requests === 1 ? { kind: 'status', status } : undefined);
+			const workflow = {
+				nodes: [sourceNode('Source', [{ id: 'a' }]), ...nodes],
+				connections: { Source: to(['Pay']), ...connections },
+			};
+			const run = await pay([], { credential, workflow });
+			expect(service.received).toHaveLength(1);
+			const [refused] = outputOf(run, last.node, last.run, 1);
+			expect(refused?.json.error).toMatchObject({ external_id: 'a', outcome: 'duplicate' });
+			expect(isRecorded('a')).toBe(false);
+			await pay(itemsFor('a'), { credential: { ...credential, accessToken: randomUUID() } });
+			expect(service.received).toHaveLength(2);
+		},
+	);
 
 	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
 		const { service, credential } = await openShop();
