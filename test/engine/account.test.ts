@@ -385,23 +385,26 @@ describe('a response that does not confirm (Result Field)', () => {
 	});
 });
 
-describe('an account that is refused is asked once', () => {
-	const THIRTY = itemsFor(...ids(30));
+describe('an account that is refused', () => {
+	const TEN = itemsFor(...ids(10));
 	const refuse = () => ({ kind: 'status', status: 401 }) as const;
 	const fresh = () => ({ accessToken: randomUUID() });
 
 	test.each([
 		{ what: 'payments', parameters: {} },
 		{ what: 'QR codes', parameters: CHARGE },
-	])('30 $what with a token that has expired', async ({ parameters }) => {
-		sandbox.faultFor = refuse;
-		const run = await pay(THIRTY, { credential: fresh(), parameters, settings: CONTINUE });
-		expect(sandbox.received).toHaveLength(1);
-		const [first, ...others] = resultsOf(run);
-		expect(first).toMatchObject({ outcome: 'rejected', statusCode: 401 });
-		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
-		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
-	});
+	])(
+		'is not asked for the rest of ten $what, once its token has expired',
+		async ({ parameters }) => {
+			sandbox.faultFor = refuse;
+			const run = await pay(TEN, { credential: fresh(), parameters, settings: CONTINUE });
+			expect(sandbox.received).toHaveLength(1);
+			const [first, ...others] = resultsOf(run);
+			expect(first).toMatchObject({ outcome: 'rejected', statusCode: 401 });
+			expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
+			expect(TEN.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
+		},
+	);
 
 	/** Source -> First -> Second: two Pay nodes of one execution, and of one account. */
 	async function payTwice(credential: IDataObject, more: Partial<RunOptions> = {}) {
@@ -419,7 +422,7 @@ describe('an account that is refused is asked once', () => {
 		});
 	}
 
-	test('a second node of the execution does not ask it again, another execution does', async () => {
+	test('is not asked again by a second node of the execution, but by another execution', async () => {
 		const credential = fresh();
 		sandbox.faultFor = refuse;
 		const run = await payTwice(credential);
@@ -430,11 +433,11 @@ describe('an account that is refused is asked once', () => {
 	});
 
 	// Until when: test/service/retryAfter.test.ts and test/account/standing.test.ts.
-	test('30 payments of which the third gets 429', async () => {
+	test('is not asked for the rest of ten payments of which the third gets 429', async () => {
 		let asked = 0;
 		sandbox.faultFor = () =>
 			++asked === 3 ? { kind: 'status', status: 429, retryAfter: '30' } : undefined;
-		const run = await pay(THIRTY, { credential: fresh(), settings: CONTINUE }, batches(1));
+		const run = await pay(TEN, { credential: fresh(), settings: CONTINUE }, batches(1));
 		expect(sandbox.received).toHaveLength(3);
 		expect(outcomes(run).slice(0, 4)).toStrictEqual([
 			'accepted',
@@ -442,10 +445,10 @@ describe('an account that is refused is asked once', () => {
 			'rejected',
 			'notSent',
 		]);
-		expect(THIRTY.filter(({ id }) => isRecorded(id))).toHaveLength(2);
+		expect(TEN.filter(({ id }) => isRecorded(id))).toHaveLength(2);
 	});
 
-	test('a 401 with one of the Rejected Values is about its item alone', async () => {
+	test('is not one whose 401 has one of the Rejected Values, which is about its item alone', async () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 401, body: '{"code":"no funds"}' });
 		const words = { describeService: true, resultField: 'code', rejectedValues: 'no funds' };
 		const run = await pay(itemsFor(...ids(3)), {
@@ -456,18 +459,18 @@ describe('an account that is refused is asked once', () => {
 		expect(sandbox.received).toHaveLength(3);
 	});
 
-	test('the items of another account go out', async () => {
+	test('stops no item of another account', async () => {
 		const [refused, taken] = [randomUUID(), randomUUID()];
 		sandbox.faultFor = ({ headers }) =>
 			headers.authorization === `Bearer ${refused}` ? refuse() : undefined;
-		const tokens = THIRTY.map((item, index) => ({
+		const tokens = TEN.map((item, index) => ({
 			...item,
 			token: index % 2 === 0 ? refused : taken,
 		}));
 		const credential = { accessToken: '={{ $json.token }}' };
 		const run = await pay(tokens, { credential, settings: CONTINUE });
-		expect(outcomes(run).filter((outcome) => outcome === 'accepted')).toHaveLength(15);
-		expect(sandbox.received).toHaveLength(16);
+		expect(outcomes(run).filter((outcome) => outcome === 'accepted')).toHaveLength(5);
+		expect(sandbox.received).toHaveLength(6);
 	});
 
 	test.each([
@@ -475,7 +478,7 @@ describe('an account that is refused is asked once', () => {
 		['429', 429, '{}'],
 		['404', 404, '{}'],
 	])(
-		'30 payments whose token endpoint says no with %s: it is asked once',
+		'has its token endpoint asked once for ten payments, where that says no with %s',
 		async (_, status, body) => {
 			let asked = 0;
 			const endpoint = await listen((_request, response) => {
@@ -489,14 +492,14 @@ describe('an account that is refused is asked once', () => {
 				clientId: 'a',
 				clientSecret: randomUUID(),
 			};
-			const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
+			const run = await pay(TEN, { credential, settings: CONTINUE }, batches(1));
 			endpoint.close();
 			expect(asked).toBe(1);
 			expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 		},
 	);
 
-	test('30 payments whose client the token endpoint refuses', async () => {
+	test('has its token endpoint asked once for ten payments, where that refuses the client', async () => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
@@ -507,13 +510,13 @@ describe('an account that is refused is asked once', () => {
 			clientId: 'a',
 			clientSecret: randomUUID(),
 		};
-		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
+		const run = await pay(TEN, { credential, settings: CONTINUE }, batches(1));
 		expect(service.tokenRequests).toHaveLength(1);
 		expect(service.received).toHaveLength(0);
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
-	test('a 403 throws a token away that may have expired, and nothing is sent again for it', async () => {
+	test('with a 403 has a token thrown away that may have expired, and nothing is sent again for it', async () => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
