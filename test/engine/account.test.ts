@@ -48,8 +48,8 @@ const arrivals = ({ received }: Sandbox) =>
 		})
 		.sort();
 
-describe('whose account an item is sent with', () => {
-	test('tokens and addresses that depend on the item: each goes to its own', async () => {
+describe('the account that an item is sent with', () => {
+	test('is its own where token and address depend on the item', async () => {
 		const others = [sandbox, await startSandbox(), await startSandbox()];
 		const items = itemsFor(...ids(9)).map((item, index) => ({
 			...item,
@@ -71,7 +71,7 @@ describe('whose account an item is sent with', () => {
 		'={{ $input.all()[$itemIndex]?.json.token ?? "token-A" }}',
 		'={{ $itemIndex === 1 ? "token-B" : "token-A" }}',
 		'={{ $json.token ?? "token-A" }}',
-	])('an account by default, unless the item names one: %s', async (accessToken) => {
+	])('is the one by default unless the item names another: %s', async (accessToken) => {
 		const items = itemsFor(...ids(3)).map((item, index) => ({
 			...item,
 			...(index === 1 && { token: 'token-B' }),
@@ -105,7 +105,7 @@ describe('whose account an item is sent with', () => {
 			overwrite: { externalIdHeader: '={{ $json.header ?? "" }}' },
 		},
 	])(
-		'an expression that n8n adds (CREDENTIALS_OVERWRITE_DATA) $what',
+		'follows an expression that n8n adds (CREDENTIALS_OVERWRITE_DATA), one $what',
 		async ({ stored, overwrite }) => {
 			const items = itemsFor(...ids(3)).map((item, index) => ({
 				...item,
@@ -243,7 +243,7 @@ describe('whose account an item is sent with', () => {
 		expect(read).toHaveBeenCalledTimes(expected);
 	});
 
-	test('client credentials that depend on the item: one token each, none for another', async () => {
+	test('has a token of its own where client credentials depend on the item', async () => {
 		const clientCredentials = { clientId: 'a', clientSecret: 'secret of a' };
 		const service = await startSandbox({ clientCredentials });
 		const items = itemsFor(...'1234').map((item, index) => ({ ...item, client: 'ab'[index % 2] }));
@@ -359,7 +359,7 @@ describe('a response that does not confirm (Result Field)', () => {
 	test.each([
 		{ what: 'a 200 that says "no funds"', status: 200, body: '{"code":402,"message":"no funds"}' },
 		{ what: 'a 409 that says "above your limit"', status: 409, body: '{"code":"LIMIT_EXCEEDED"}' },
-	])('$what: rejected, so it may be sent again', async ({ status, body }) => {
+	])('$what is a rejection, so it may be sent again', async ({ status, body }) => {
 		sandbox.faultFor = () => ({ kind: 'status', status, body });
 		const [items, more] = [itemsFor('a'), { credential: words }];
 		const run = await pay(items, more);
@@ -369,7 +369,7 @@ describe('a response that does not confirm (Result Field)', () => {
 		expect(outcomes(await pay(items, more))).toStrictEqual(['accepted']);
 	});
 
-	test('a 422 with a word for yes: unknown, so it is not sent again', async () => {
+	test('a 422 with a word for yes leaves the payment unknown, so it is not sent again', async () => {
 		const credential = { ...field('status', 'done\nprocessing'), rejectedValues: 'refused' };
 		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"status":"processing"}' });
 		const run = await pay(itemsFor('a'), { credential });
@@ -678,7 +678,7 @@ describe('tokens by client credentials', () => {
 		},
 	);
 
-	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
+	test('a QR code after whose 401 there is no other token is rejected with the words of the 401', async () => {
 		const { service, credential } = await openShop();
 		service.faultFor = refuse;
 		service.tokenFaultFor = () => ({ kind: 'status', status: 503 });

@@ -53,7 +53,7 @@ test.each<{ name: string; limits: IDataObject; items: IDataObject[]; fields: str
 		items: amounts(3, '0.0001'),
 		fields: Array(2).fill('amount'),
 	},
-])('$name: not sent, not recorded', async ({ limits, items, fields }) => {
+])('$name is neither sent nor recorded', async ({ limits, items, fields }) => {
 	const run = await pay(limits, items, { settings: CONTINUE });
 	expect(outcomesWithFields(run)).toStrictEqual(fields.map((field) => `notSent: ${field}`));
 	expect(arrived()).toStrictEqual([]);
@@ -83,7 +83,7 @@ test.each([
 	['inside the recipient', '{ "creditParty": { "account": "0" } }', ['notSent: additionalMembers']],
 	['that a person typed', '{ "clabe": "0", "contactName": "Ana" }', ['accepted']],
 ])(
-	'where only some recipients may be paid, additional members %s',
+	'where only some recipients may be paid, additional members %s, %s, come to %j',
 	async (_, additionalMembers, expected) => {
 		const parameters = { ...FIELDS, options: { additionalMembers } };
 		const items = [{ id: 'a', amount: 1, more: '{ "clabe": "0" }' }];

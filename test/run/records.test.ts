@@ -539,7 +539,7 @@ describe('a list that is full', () => {
 	test.each([
 		{ length: 9_999, count: 0 },
 		{ length: 10_000, count: 1 },
-	])('a payment beside $length others: $count hints', async ({ length, count }) => {
+	])('a payment beside $length others brings $count hints', async ({ length, count }) => {
 		const { process } = full(length);
 		expect((await run(process, ['x'], 1)).hints).toHaveLength(count);
 	});
