@@ -1,19 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { median } from './bench/figures';
 import { itemsOf, pause, until, type N8n } from '../dev/n8n';
 import { majorOf } from '../dev/versions';
-import { call, pay } from '../dev/workflow';
 import type { Sandbox } from '../sandbox/service';
 import { allIn, sectionOf } from '../test/markdown';
 import { newIds, VERSIONS, withQueueMode, type Credential } from '../test/n8n/nodes';
 import type { QueueMode } from '../test/n8n/queue';
-import {
-	answering,
-	line,
-	outcomeOf,
-	PayOnce,
-	type Answer,
-} from '../test/n8n/examples/payOnceTable';
+import { line, outcomeOf, PayOnce, type Answer } from '../test/n8n/examples/payOnceTable';
 
 describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	const isN8n2 = majorOf(version) === 2;
@@ -278,18 +270,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 		expect(paid.sort()).toStrictEqual([...list].sort());
 	});
 
-	test('fifty calls at once with one new External ID: one pays, ten times over', async () => {
-		const ids = newIds(10);
-		for (const id of ids) {
-			const calls = Array.from({ length: 50 }, async () => await payOnce.pay([line(id)]));
-			const outcomes = (await Promise.all(calls)).flat().map(outcomeOf);
-			expect(outcomes.filter((outcome) => outcome === 'accepted')).toHaveLength(1);
-			expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(49);
-		}
-		print(`50 calls at once with one External ID, 10 times: ${arrivals(ids).join(' ')} arrived`);
-		expect(arrivals(ids)).toStrictEqual(ids.map(() => 1));
-	});
-
 	describeOnN8n2('a worker that is killed while it pays a list', () => {
 		const list = newIds(45);
 		const inDoubtOf = () =>
@@ -490,28 +470,4 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 			for (const { external_id } of accepted) expect(arrivals([external_id])).toStrictEqual([1]);
 		},
 	);
-
-	testOnN8n2('what it costs, beside a Pay node of the same workflow', async () => {
-		const payNode = pay(
-			'Pay',
-			{ amount: '={{ $json.amount }}', external_id: '={{ $json.external_id }}' },
-			{ onError: 'continueRegularOutput' },
-		);
-		const { path, workflow } = answering('Pay alone', payNode);
-		await main.activate(await main.importWorkflow(workflow, { payApi }));
-		for (const count of [1, 10, 100]) {
-			const alone: number[] = [];
-			const once: number[] = [];
-			for (let round = 0; round < 3; round++) {
-				const lines = newIds(count).map((id) => line(id));
-				let begun = Date.now();
-				await (await call(queue.webhook, path, { items: lines })).json();
-				alone.push(Date.now() - begun);
-				begun = Date.now();
-				expect(await payOnce.pay(newIds(count).map((id) => line(id)))).toHaveLength(count);
-				once.push(Date.now() - begun);
-			}
-			print(`${count} items: Pay alone ${median(alone)} ms, pay-once ${median(once)} ms`);
-		}
-	});
 });

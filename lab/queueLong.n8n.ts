@@ -1,18 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { median } from './bench/figures';
 import { pause, until, type N8n } from '../dev/n8n';
-import { call, chain, pay, splitItems, start } from '../dev/workflow';
 import type { Fault } from '../sandbox/faults';
 import { Sandbox } from '../sandbox/service';
-import { deliver } from '../test/n8n/deliveries';
-import {
-	allFinished,
-	newIds,
-	startN8n,
-	VERSIONS,
-	withQueueMode,
-	type Credential,
-} from '../test/n8n/nodes';
+import { newIds, VERSIONS, withQueueMode } from '../test/n8n/nodes';
 import type { QueueMode } from '../test/n8n/queue';
 import { CONTINUE, WorkerPayments, type Strike } from '../test/n8n/workerPayments';
 
@@ -41,30 +31,6 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 	const print = (scenario: string, figure: string) =>
 		figures.push(`n8n ${version} | ${scenario} | ${figure}`);
 	afterAll(() => console.log(['version | scenario | figure', ...figures].join('\n')));
-
-	interface Overlap {
-		name: string;
-		lists: number;
-		paymentsEach: number;
-		everyMs: number;
-		delayMs: number;
-	}
-	const OVERLAPS: Overlap[] = [
-		{ name: '60 at once', lists: 60, paymentsEach: 1, everyMs: 0, delayMs: 0 },
-		{ name: '60 at once, service 50 ms', lists: 60, paymentsEach: 1, everyMs: 0, delayMs: 50 },
-		{ name: '60, one every 100 ms', lists: 60, paymentsEach: 1, everyMs: 100, delayMs: 50 },
-		{ name: 'four lists of 100 at once', lists: 4, paymentsEach: 100, everyMs: 0, delayMs: 0 },
-	];
-	test.each(OVERLAPS)(
-		'$name on two workers, sent again: none is forgotten, none is paid twice',
-		async ({ name, lists, paymentsEach, everyMs, delayMs }) => {
-			const ids = Array.from({ length: lists }, () => newIds(paymentsEach));
-			const made = await payments.payOverlapping(ids, { everyMs, delayMs });
-			print(name, JSON.stringify(made));
-			expect(made).toStrictEqual({ arrived: expect.any(Number), forgotten: 0, twice: 0 });
-			expect(made.arrived).toBeGreaterThan(0);
-		},
-	);
 
 	test.each([1, 2] as const)(
 		'60 at once on five workers, %i Pay nodes in the workflow, sent again: none is forgotten, none is paid twice',
@@ -194,176 +160,60 @@ if (IS_LONG) jest.setTimeout(3_600_000);
 		body: JSON.stringify(body),
 	});
 
-	test.each([
-		{ name: 'all awake', freezes: false },
-		{ name: 'one frozen for 20 s', freezes: true },
-	])(
-		'5 workers, a service that says no with status 200, $name: what it rejected is paid at most once when sent again',
-		async ({ name, freezes }) => {
-			while (queue.workers.length < 5) await queue.addWorker();
-			const service = await Sandbox.start({ saysSuccess: true });
-			const described = await main.createCredential({
-				baseUrl: service.url,
-				accessToken: 'token',
-				describeService: true,
-				resultField: 'success\nresult.code',
-				acceptedValues: 'true',
-				rejectedValues: 'false',
-			});
-			const made = (external_id: string) =>
-				service.transactions.filter((each) => each.external_id === external_id).length;
-			const asked = (external_id: string) =>
-				service.received.filter(({ body }) => body.includes(`"${external_id}"`)).length;
-			const options = { batching: { batch: { batchSize: 10, batchInterval: 0 } } };
-			const list = await payments.publishWarmList({ options }, CONTINUE, described);
-			const lists = Array.from({ length: 6 }, () => newIds(50));
-			const { accepted, rejected, unclear } = splitByResponse(lists.flat());
-			service.faultFor = ({ body }) => {
-				const { external_id } = JSON.parse(body) as { external_id: string };
-				if (rejected.includes(external_id)) return withStatus200({ success: false });
-				if (unclear.includes(external_id)) return withStatus200({ result: { code: 'runs' } });
-				return { kind: 'delay', ms: 250 };
-			};
-
-			await Promise.all(lists.map(async (ids) => await list.send(ids)));
-			if (freezes) {
-				await until('thirty to be made', async () => service.transactions.length >= 30);
-				const victim = await until('a worker of them', async () =>
-					queue.workerOf(await list.newestId()),
-				);
-				victim.freeze();
-				await pause(20_000);
-				victim.thaw();
-			}
-			// n8n calls a frozen worker's execution ended while that worker goes on with it.
-			for (const each of await list.settled(600)) {
-				await payments.endedOnWorkers(each);
-			}
-			expect(accepted.map(made)).toStrictEqual(accepted.map(() => 1));
-			expect(rejected.map(made)).toStrictEqual(rejected.map(() => 0));
-
-			service.faultFor = undefined;
-			await Promise.all(lists.map(async (ids) => await list.send(ids)));
-			await list.settled(600);
-			const paidNow = rejected.filter((each) => made(each) === 1).length;
-			print(
-				`5 workers, 100 of 300 rejected with status 200, ${name}, all sent again`,
-				`${paidNow} of the 100 paid, ${unclear.filter((each) => asked(each) > 1).length} unclear ones sent twice`,
-			);
-			expect(accepted.map(made)).toStrictEqual(accepted.map(() => 1));
-			expect(unclear.map(asked)).toStrictEqual(unclear.map(() => 1));
-			// Several workers write one list, so a removed record may come back: a duplicate, and not paid.
-			expect(Math.max(...rejected.map(made))).toBe(1);
-			await service.close();
-		},
-	);
-
-	test('a silent database connection holds up its own node for 30 s, and others not at all', async () => {
-		const stuck = await payments.publishWarmList();
-		const other = await payments.publishWarmList();
-		const held = payments.playOnce(/"processed_data"/, 'hold');
-		const external_id = randomUUID();
-		await stuck.send([external_id]);
-		await until('the connection to be silent', async () => held.metBy);
-		const begun = Date.now();
-		const toPay = newIds(12);
-		for (const each of toPay) await other.send([each]);
-		await until('the others to be paid', async () => payments.countArrived(toPay) === 12, 25);
-		const seconds = Math.round((Date.now() - begun) / 1000);
-		await stuck.settled(60);
-		print(
-			'silent connection',
-			`others: 12 of 12 in ${seconds} s | ${await payments.summaryOf(stuck)}`,
-		);
-		expect(payments.arrivals(external_id)).toBe(0);
-	});
-
-	test.each(['one process', 'two processes'])(
-		'two postbacks at once to a wait, through %s: the payment behind it is made once',
-		async (through) => {
-			const payout = pay('Pay', {
-				amount: 2,
-				external_id: '={{ "out-" + $("Charge").item.json.external_id }}',
-				postback: 'none',
-			});
-			const { id, externalIds } = await payments.waitBefore([payout], 13);
-			const [warm, ...others] = externalIds as [string, ...string[]];
-			await deliver(payments.postbackUrlsOf(warm).url);
-			await until('the first', async () => payments.arrivals(`out-${warm}`) === 1);
-			for (const charge of others) {
-				const { url, atMain } = payments.postbackUrlsOf(charge);
-				const second = through === 'one process' ? url : atMain;
-				await Promise.all([deliver(url), deliver(second)]);
-			}
-			const payouts = externalIds.map((charge) => `out-${charge}`);
-			await until('all to be paid', async () => payments.countArrived(payouts) === 13);
-			for (const each of await payments.settled(id, 13)) await payments.endedOnWorkers(each);
-			print(
-				`two postbacks at once, through ${through}`,
-				`${payments.countArrivedTwice(payouts)} of 13 twice`,
-			);
-			expect(payments.countArrivedTwice(payouts)).toBe(0);
-		},
-	);
-
-	interface Cost {
-		count: number;
-		batchSize: number;
-		delayMs: number;
-	}
-	const COSTS: Cost[] = [
-		{ count: 1, batchSize: 1, delayMs: 0 },
-		{ count: 10, batchSize: 1, delayMs: 0 },
-		{ count: 100, batchSize: 25, delayMs: 0 },
-		{ count: 1, batchSize: 1, delayMs: 200 },
-		{ count: 10, batchSize: 1, delayMs: 200 },
-		{ count: 100, batchSize: 25, delayMs: 200 },
-	];
-
-	describe('what it costs', () => {
-		let single: N8n;
-		let singleAccount: Credential;
-		beforeAll(async () => {
-			single = await startN8n(version);
-			singleAccount = await single.createCredential({ baseUrl: sandbox.url, accessToken: 'token' });
+	test('5 workers, a service that says no with status 200, one frozen for 20 s: what it rejected is paid at most once when sent again', async () => {
+		while (queue.workers.length < 5) await queue.addWorker();
+		const service = await Sandbox.start({ saysSuccess: true });
+		const described = await main.createCredential({
+			baseUrl: service.url,
+			accessToken: 'token',
+			describeService: true,
+			resultField: 'success\nresult.code',
+			acceptedValues: 'true',
+			rejectedValues: 'false',
 		});
-		afterAll(async () => await single?.stop());
+		const made = (external_id: string) =>
+			service.transactions.filter((each) => each.external_id === external_id).length;
+		const asked = (external_id: string) =>
+			service.received.filter(({ body }) => body.includes(`"${external_id}"`)).length;
+		const options = { batching: { batch: { batchSize: 10, batchInterval: 0 } } };
+		const list = await payments.publishWarmList({ options }, CONTINUE, described);
+		const lists = Array.from({ length: 6 }, () => newIds(50));
+		const { accepted, rejected, unclear } = splitByResponse(lists.flat());
+		service.faultFor = ({ body }) => {
+			const { external_id } = JSON.parse(body) as { external_id: string };
+			if (rejected.includes(external_id)) return withStatus200({ success: false });
+			if (unclear.includes(external_id)) return withStatus200({ result: { code: 'runs' } });
+			return { kind: 'delay', ms: 250 };
+		};
 
-		/** How long the Pay node of an execution takes, in ms: the median of three. */
-		async function cost(entry: N8n, via: N8n, id: string, path: string, count: number) {
-			const times: number[] = [];
-			for (let round = 1; round <= 3; round++) {
-				const items = newIds(count).map((each) => ({ id: each }));
-				await call(entry, path, { items });
-				const [newest] = await allFinished(via, id, round);
-				times.push(newest!.data.resultData.runData.Pay![0]!.executionTime);
-			}
-			return median(times);
-		}
-
-		test.each(COSTS)(
-			'$count payments, $batchSize at once, service $delayMs ms: one takes less than 2 s',
-			async ({ count, batchSize, delayMs }) => {
-				if (delayMs > 0) sandbox.faultFor = () => ({ kind: 'delay', ms: delayMs });
-				const first = start();
-				const paying = pay('Pay', {
-					amount: 1,
-					external_id: '={{ $json.id }}',
-					options: { batching: { batch: { batchSize, batchInterval: 0 } } },
-				});
-				const workflow = chain('Cost', [first, splitItems(), paying]);
-				const idOfSingle = await single.importWorkflow(workflow, { payApi: singleAccount });
-				await single.activate(idOfSingle);
-				const id = await payments.publish(workflow);
-				const inOne = await cost(single, single, idOfSingle, first.webhookId, count);
-				const onTwo = await cost(queue.webhook, main, id, first.webhookId, count);
-				print(
-					`cost: ${count} payments, ${batchSize} at once, service ${delayMs} ms`,
-					`one process ${inOne} ms, two workers ${onTwo} ms`,
-				);
-				if (count === 1) expect(Math.max(inOne, onTwo)).toBeLessThan(2_000);
-			},
+		await Promise.all(lists.map(async (ids) => await list.send(ids)));
+		await until('thirty to be made', async () => service.transactions.length >= 30);
+		const victim = await until('a worker of them', async () =>
+			queue.workerOf(await list.newestId()),
 		);
+		victim.freeze();
+		await pause(20_000);
+		victim.thaw();
+		// n8n calls a frozen worker's execution ended while that worker goes on with it.
+		for (const each of await list.settled(600)) {
+			await payments.endedOnWorkers(each);
+		}
+		expect(accepted.map(made)).toStrictEqual(accepted.map(() => 1));
+		expect(rejected.map(made)).toStrictEqual(rejected.map(() => 0));
+
+		service.faultFor = undefined;
+		await Promise.all(lists.map(async (ids) => await list.send(ids)));
+		await list.settled(600);
+		const paidNow = rejected.filter((each) => made(each) === 1).length;
+		print(
+			'5 workers, 100 of 300 rejected with status 200, one frozen for 20 s, all sent again',
+			`${paidNow} of the 100 paid, ${unclear.filter((each) => asked(each) > 1).length} unclear ones sent twice`,
+		);
+		expect(accepted.map(made)).toStrictEqual(accepted.map(() => 1));
+		expect(unclear.map(asked)).toStrictEqual(unclear.map(() => 1));
+		// Several workers write one list, so a removed record may come back: a duplicate, and not paid.
+		expect(Math.max(...rejected.map(made))).toBe(1);
+		await service.close();
 	});
 
 	test('QUEUE_WORKER_MAX_STALLED_COUNT=0: the job of a frozen worker is not given away', async () => {

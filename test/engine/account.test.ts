@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { ICredentialsHelper, IDataObject } from 'n8n-workflow';
+import type { IConnections, ICredentialsHelper, IDataObject, INode } from 'n8n-workflow';
 import { Sandbox, type SandboxOptions } from '../../sandbox/service';
 import { listen } from '../listen';
 import {
@@ -48,8 +48,8 @@ const arrivals = ({ received }: Sandbox) =>
 		})
 		.sort();
 
-describe('whose account an item is sent with', () => {
-	test('tokens and addresses that depend on the item: each goes to its own', async () => {
+describe('the account that an item is sent with', () => {
+	test('is its own where token and address depend on the item', async () => {
 		const others = [sandbox, await startSandbox(), await startSandbox()];
 		const items = itemsFor(...ids(9)).map((item, index) => ({
 			...item,
@@ -71,7 +71,7 @@ describe('whose account an item is sent with', () => {
 		'={{ $input.all()[$itemIndex]?.json.token ?? "token-A" }}',
 		'={{ $itemIndex === 1 ? "token-B" : "token-A" }}',
 		'={{ $json.token ?? "token-A" }}',
-	])('an account by default, unless the item names one: %s', async (accessToken) => {
+	])('is the one by default unless the item names another: %s', async (accessToken) => {
 		const items = itemsFor(...ids(3)).map((item, index) => ({
 			...item,
 			...(index === 1 && { token: 'token-B' }),
@@ -105,7 +105,7 @@ describe('whose account an item is sent with', () => {
 			overwrite: { externalIdHeader: '={{ $json.header ?? "" }}' },
 		},
 	])(
-		'an expression that n8n adds (CREDENTIALS_OVERWRITE_DATA) $what',
+		'follows an expression that n8n adds (CREDENTIALS_OVERWRITE_DATA), one $what',
 		async ({ stored, overwrite }) => {
 			const items = itemsFor(...ids(3)).map((item, index) => ({
 				...item,
@@ -243,7 +243,7 @@ describe('whose account an item is sent with', () => {
 		expect(read).toHaveBeenCalledTimes(expected);
 	});
 
-	test('client credentials that depend on the item: one token each, none for another', async () => {
+	test('has a token of its own where client credentials depend on the item', async () => {
 		const clientCredentials = { clientId: 'a', clientSecret: 'secret of a' };
 		const service = await startSandbox({ clientCredentials });
 		const items = itemsFor(...'1234').map((item, index) => ({ ...item, client: 'ab'[index % 2] }));
@@ -359,7 +359,7 @@ describe('a response that does not confirm (Result Field)', () => {
 	test.each([
 		{ what: 'a 200 that says "no funds"', status: 200, body: '{"code":402,"message":"no funds"}' },
 		{ what: 'a 409 that says "above your limit"', status: 409, body: '{"code":"LIMIT_EXCEEDED"}' },
-	])('$what: rejected, so it may be sent again', async ({ status, body }) => {
+	])('$what is a rejection, so it may be sent again', async ({ status, body }) => {
 		sandbox.faultFor = () => ({ kind: 'status', status, body });
 		const [items, more] = [itemsFor('a'), { credential: words }];
 		const run = await pay(items, more);
@@ -369,7 +369,7 @@ describe('a response that does not confirm (Result Field)', () => {
 		expect(outcomes(await pay(items, more))).toStrictEqual(['accepted']);
 	});
 
-	test('a 422 with a word for yes: unknown, so it is not sent again', async () => {
+	test('a 422 with a word for yes leaves the payment unknown, so it is not sent again', async () => {
 		const credential = { ...field('status', 'done\nprocessing'), rejectedValues: 'refused' };
 		sandbox.faultFor = () => ({ kind: 'status', status: 422, body: '{"status":"processing"}' });
 		const run = await pay(itemsFor('a'), { credential });
@@ -385,23 +385,26 @@ describe('a response that does not confirm (Result Field)', () => {
 	});
 });
 
-describe('an account that is refused is asked once', () => {
-	const THIRTY = itemsFor(...ids(30));
+describe('an account that is refused', () => {
+	const TEN = itemsFor(...ids(10));
 	const refuse = () => ({ kind: 'status', status: 401 }) as const;
 	const fresh = () => ({ accessToken: randomUUID() });
 
 	test.each([
 		{ what: 'payments', parameters: {} },
 		{ what: 'QR codes', parameters: CHARGE },
-	])('30 $what with a token that has expired', async ({ parameters }) => {
-		sandbox.faultFor = refuse;
-		const run = await pay(THIRTY, { credential: fresh(), parameters, settings: CONTINUE });
-		expect(sandbox.received).toHaveLength(1);
-		const [first, ...others] = resultsOf(run);
-		expect(first).toMatchObject({ outcome: 'rejected', statusCode: 401 });
-		expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
-		expect(THIRTY.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
-	});
+	])(
+		'is not asked for the rest of ten $what, once its token has expired',
+		async ({ parameters }) => {
+			sandbox.faultFor = refuse;
+			const run = await pay(TEN, { credential: fresh(), parameters, settings: CONTINUE });
+			expect(sandbox.received).toHaveLength(1);
+			const [first, ...others] = resultsOf(run);
+			expect(first).toMatchObject({ outcome: 'rejected', statusCode: 401 });
+			expect(new Set(others.map(({ outcome }) => outcome))).toStrictEqual(new Set(['notSent']));
+			expect(TEN.filter(({ id }) => isRecorded(id))).toStrictEqual([]);
+		},
+	);
 
 	/** Source -> First -> Second: two Pay nodes of one execution, and of one account. */
 	async function payTwice(credential: IDataObject, more: Partial<RunOptions> = {}) {
@@ -419,7 +422,7 @@ describe('an account that is refused is asked once', () => {
 		});
 	}
 
-	test('a second node of the execution does not ask it again, another execution does', async () => {
+	test('is not asked again by a second node of the execution, but by another execution', async () => {
 		const credential = fresh();
 		sandbox.faultFor = refuse;
 		const run = await payTwice(credential);
@@ -430,11 +433,11 @@ describe('an account that is refused is asked once', () => {
 	});
 
 	// Until when: test/service/retryAfter.test.ts and test/account/standing.test.ts.
-	test('30 payments of which the third gets 429', async () => {
+	test('is not asked for the rest of ten payments of which the third gets 429', async () => {
 		let asked = 0;
 		sandbox.faultFor = () =>
 			++asked === 3 ? { kind: 'status', status: 429, retryAfter: '30' } : undefined;
-		const run = await pay(THIRTY, { credential: fresh(), settings: CONTINUE }, batches(1));
+		const run = await pay(TEN, { credential: fresh(), settings: CONTINUE }, batches(1));
 		expect(sandbox.received).toHaveLength(3);
 		expect(outcomes(run).slice(0, 4)).toStrictEqual([
 			'accepted',
@@ -442,10 +445,10 @@ describe('an account that is refused is asked once', () => {
 			'rejected',
 			'notSent',
 		]);
-		expect(THIRTY.filter(({ id }) => isRecorded(id))).toHaveLength(2);
+		expect(TEN.filter(({ id }) => isRecorded(id))).toHaveLength(2);
 	});
 
-	test('a 401 with one of the Rejected Values is about its item alone', async () => {
+	test('is not one whose 401 has one of the Rejected Values, which is about its item alone', async () => {
 		sandbox.faultFor = () => ({ kind: 'status', status: 401, body: '{"code":"no funds"}' });
 		const words = { describeService: true, resultField: 'code', rejectedValues: 'no funds' };
 		const run = await pay(itemsFor(...ids(3)), {
@@ -456,18 +459,18 @@ describe('an account that is refused is asked once', () => {
 		expect(sandbox.received).toHaveLength(3);
 	});
 
-	test('the items of another account go out', async () => {
+	test('stops no item of another account', async () => {
 		const [refused, taken] = [randomUUID(), randomUUID()];
 		sandbox.faultFor = ({ headers }) =>
 			headers.authorization === `Bearer ${refused}` ? refuse() : undefined;
-		const tokens = THIRTY.map((item, index) => ({
+		const tokens = TEN.map((item, index) => ({
 			...item,
 			token: index % 2 === 0 ? refused : taken,
 		}));
 		const credential = { accessToken: '={{ $json.token }}' };
 		const run = await pay(tokens, { credential, settings: CONTINUE });
-		expect(outcomes(run).filter((outcome) => outcome === 'accepted')).toHaveLength(15);
-		expect(sandbox.received).toHaveLength(16);
+		expect(outcomes(run).filter((outcome) => outcome === 'accepted')).toHaveLength(5);
+		expect(sandbox.received).toHaveLength(6);
 	});
 
 	test.each([
@@ -475,7 +478,7 @@ describe('an account that is refused is asked once', () => {
 		['429', 429, '{}'],
 		['404', 404, '{}'],
 	])(
-		'30 payments whose token endpoint says no with %s: it is asked once',
+		'has its token endpoint asked once for ten payments, where that says no with %s',
 		async (_, status, body) => {
 			let asked = 0;
 			const endpoint = await listen((_request, response) => {
@@ -489,14 +492,14 @@ describe('an account that is refused is asked once', () => {
 				clientId: 'a',
 				clientSecret: randomUUID(),
 			};
-			const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
+			const run = await pay(TEN, { credential, settings: CONTINUE }, batches(1));
 			endpoint.close();
 			expect(asked).toBe(1);
 			expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 		},
 	);
 
-	test('30 payments whose client the token endpoint refuses', async () => {
+	test('has its token endpoint asked once for ten payments, where that refuses the client', async () => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
@@ -507,13 +510,13 @@ describe('an account that is refused is asked once', () => {
 			clientId: 'a',
 			clientSecret: randomUUID(),
 		};
-		const run = await pay(THIRTY, { credential, settings: CONTINUE }, batches(1));
+		const run = await pay(TEN, { credential, settings: CONTINUE }, batches(1));
 		expect(service.tokenRequests).toHaveLength(1);
 		expect(service.received).toHaveLength(0);
 		expect(new Set(outcomes(run))).toStrictEqual(new Set(['notSent']));
 	});
 
-	test('a 403 throws a token away that may have expired, and nothing is sent again for it', async () => {
+	test('with a 403 has a token thrown away that may have expired, and nothing is sent again for it', async () => {
 		const service = await startSandbox({
 			clientCredentials: { clientId: 'a', clientSecret: 'right' },
 		});
@@ -614,67 +617,68 @@ describe('tokens by client credentials', () => {
 		},
 	);
 
-	describe.each([
+	const again = { amount: 1, external_id: '={{ $json.id ?? $json.error.external_id }}' };
+	const toErrors = { onError: 'continueErrorOutput' } as const;
+	const first = payNode('Pay', again, toErrors);
+	// Each with each of these tokens, and after a 401 as after a 403: test/run/ledger.test.ts.
+	const WAYS: Array<{
+		way: string;
+		token: string;
+		open: () => Promise<{ service: Sandbox; credential: IDataObject }>;
+		status: 401 | 403;
+		nodes: INode[];
+		connections: IConnections;
+		last: { node: string; run: number };
+	}> = [
 		{
-			token: 'that was pasted',
-			open: () => ({ service: sandbox, credential: { accessToken: randomUUID() } }),
+			way: 'A loop back to its node',
+			token: 'was pasted',
+			open: async () => ({ service: sandbox, credential: { accessToken: randomUUID() } }),
+			status: 401,
+			nodes: [first, sourceNode('Once', '={{ $runIndex === 0 ? [{ id: "a" }] : [] }}')],
+			connections: { Pay: to([], ['Once']), Once: to(['Pay']) },
+			last: { node: 'Pay', run: 1 },
 		},
-		{ token: 'that was fetched for it', open: shop },
-		{ token: 'that an earlier payment fetched', open: openShop },
-	])('with a token $token', ({ open }) => {
-		const again = { amount: 1, external_id: '={{ $json.id ?? $json.error.external_id }}' };
-		const toErrors = { onError: 'continueErrorOutput' } as const;
-		const ways: Array<
-			RunOptions['workflow'] & { way: string; last: { node: string; run: number } }
-		> = [
-			{
-				way: 'a loop back to its node',
-				nodes: [
-					payNode('Pay', again, toErrors),
-					sourceNode('Once', '={{ $runIndex === 0 ? [{ id: "a" }] : [] }}'),
-				],
-				connections: { Pay: to([], ['Once']), Once: to(['Pay']) },
-				last: { node: 'Pay', run: 1 },
-			},
-			{
-				way: 'a second node behind it',
-				nodes: [payNode('Pay', again, toErrors), payNode('Second', again, toErrors)],
-				connections: { Pay: to([], ['Second']) },
-				last: { node: 'Second', run: 0 },
-			},
-			{
-				way: 'a second node that pays another amount',
-				nodes: [
-					payNode('Pay', again, toErrors),
-					payNode('Second', { ...again, amount: 2 }, toErrors),
-				],
-				connections: { Pay: to([], ['Second']) },
-				last: { node: 'Second', run: 0 },
-			},
-		];
-		test.each([401, 403].flatMap((status) => ways.map((way) => ({ status, ...way }))))(
-			'$way sends a payment with a $status no second time; a new run does',
-			async ({ status, nodes, connections, last }) => {
-				const { service, credential } = await open();
-				let requests = 0;
-				service.faultFor = () => (++requests === 1 ? { kind: 'status', status } : undefined);
-				const workflow = {
-					nodes: [sourceNode('Source', [{ id: 'a' }]), ...nodes],
-					connections: { Source: to(['Pay']), ...connections },
-				};
-				const run = await pay([], { credential, workflow });
-				expect(service.received).toHaveLength(1);
-				const [refused] = outputOf(run, last.node, last.run, 1);
-				expect(refused?.json.error).toMatchObject({ external_id: 'a', outcome: 'duplicate' });
-				expect(isRecorded('a')).toBe(false);
-				const anew = { accessToken: randomUUID() };
-				await pay(itemsFor('a'), { credential: { ...credential, ...anew } });
-				expect(service.received).toHaveLength(2);
-			},
-		);
-	});
+		{
+			way: 'A second node behind it',
+			token: 'was fetched for it',
+			open: shop,
+			status: 403,
+			nodes: [first, payNode('Second', again, toErrors)],
+			connections: { Pay: to([], ['Second']) },
+			last: { node: 'Second', run: 0 },
+		},
+		{
+			way: 'A second node that pays another amount',
+			token: 'an earlier payment fetched',
+			open: openShop,
+			status: 401,
+			nodes: [first, payNode('Second', { ...again, amount: 2 }, toErrors)],
+			connections: { Pay: to([], ['Second']) },
+			last: { node: 'Second', run: 0 },
+		},
+	];
+	test.each(WAYS)(
+		'$way sends a payment that got $status no second time, with a token that $token; a new run does',
+		async ({ open, status, nodes, connections, last }) => {
+			const { service, credential } = await open();
+			let requests = 0;
+			service.faultFor = () => (++requests === 1 ? { kind: 'status', status } : undefined);
+			const workflow = {
+				nodes: [sourceNode('Source', [{ id: 'a' }]), ...nodes],
+				connections: { Source: to(['Pay']), ...connections },
+			};
+			const run = await pay([], { credential, workflow });
+			expect(service.received).toHaveLength(1);
+			const [refused] = outputOf(run, last.node, last.run, 1);
+			expect(refused?.json.error).toMatchObject({ external_id: 'a', outcome: 'duplicate' });
+			expect(isRecorded('a')).toBe(false);
+			await pay(itemsFor('a'), { credential: { ...credential, accessToken: randomUUID() } });
+			expect(service.received).toHaveLength(2);
+		},
+	);
 
-	test('no other token after a 401 to a QR code: rejected with the words of the 401', async () => {
+	test('a QR code after whose 401 there is no other token is rejected with the words of the 401', async () => {
 		const { service, credential } = await openShop();
 		service.faultFor = refuse;
 		service.tokenFaultFor = () => ({ kind: 'status', status: 503 });

@@ -65,7 +65,7 @@ test.each([
 	{ mode: 'evaluation', paid: 0 },
 	{ mode: 'trigger', paid: 1 },
 ])(
-	'an error workflow, after an execution of the mode $mode: $paid paid',
+	'an error workflow pays $paid times after an execution of the mode $mode',
 	async ({ mode, paid }) => {
 		const [id = ''] = ids(1);
 		const run = await pay([], {

@@ -153,21 +153,21 @@ describe('Decimal Sign', () => {
 		split: { recipient: [{ username: 'b', percentageSplit }] },
 	});
 
-	test('comma: an amount and a share that are written so go out as the numbers they are', async () => {
+	test('as comma takes an amount and a share that are written so, and sends the numbers they are', async () => {
 		await run({ ...shared('12,5'), amount: '1.234,56', options: { decimalSign: 'comma' } });
 		expect(sandbox.bodies('qrcode')).toMatchObject([
 			{ amount: 1234.56, split: [{ username: 'b', percentageSplit: 12.5 }] },
 		]);
 	});
 
-	test.each(['10.50', '1,000'])('comma: %s is refused', async (amount) => {
+	test.each(['10.50', '1,000'])('as comma refuses %s', async (amount) => {
 		const done = await run({ postback: 'none', amount, options: { decimalSign: 'comma' } });
 		expect(errorOf(done)?.context?.data).toMatchObject({ outcome: 'notSent', field: 'amount' });
 		expect(sandbox.received).toStrictEqual([]);
 	});
 
 	test.each(['12,5', '1.000'])(
-		'point, which nobody chose: a share of %s is refused',
+		'as point, which nobody chose, refuses a share of %s',
 		async (share) => {
 			const done = await run({ ...shared(share), amount: '10.50' });
 			expect(errorOf(done)?.context?.data).toMatchObject({ field: 'split[0].percentageSplit' });

@@ -132,18 +132,6 @@ describe('batches', () => {
 			notReached: ['w-2', 'w-3'],
 		});
 	});
-
-	test('an unknown payment is told before any other failure', async () => {
-		const statuses: Record<string, number> = { a: 422, b: 500 };
-		sandbox.faultFor = ({ body }) => {
-			const status = statuses[(JSON.parse(body) as { external_id: string }).external_id];
-			return status === undefined ? undefined : { kind: 'status', status };
-		};
-		// The first one asks alone whether the token is accepted.
-		const run = await pay(itemsFor('first', 'a', 'b'), {}, batches(3));
-		expect(errorOf(run)?.context?.data).toMatchObject({ outcome: 'unknown', external_id: 'b' });
-		expect(errorOf(run)?.context?.externalIds).toMatchObject({ rejected: ['a'] });
-	});
 });
 
 describe('a re-run of the node', () => {

@@ -37,7 +37,7 @@ test('"Execute previous nodes" in a Pay node makes no payment, and records none'
 	expect(isRecorded(id)).toBe(false);
 });
 
-test('nor does it create a QR code', async () => {
+test('it creates no QR code either', async () => {
 	await runFromEditor(EXECUTE_PREVIOUS, CHARGE);
 	expect(sandbox.received).toStrictEqual([]);
 });
@@ -50,7 +50,7 @@ test('a node that goes on after failures says so in its item', async () => {
 	expect(arrived()).not.toContain(id);
 });
 
-test('the same of a tool, which n8n runs through a node of its own', async () => {
+test('a tool, which n8n runs through a node of its own, makes no payment there either', async () => {
 	await runFromEditor({
 		destinationNode: { nodeName: 'PartialExecutionToolExecutor', mode: 'inclusive' },
 		originalDestinationNode: { nodeName: 'Pay', mode: 'exclusive' },

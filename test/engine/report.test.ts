@@ -124,21 +124,6 @@ describe('the error that stops the node', () => {
 		}
 	});
 
-	test('holds every External ID under its outcome', async () => {
-		const service = serviceOf({ b: status(422), c: lost, d: status(502, 'proxy') });
-		await send(service, ['known']);
-		const ids = ['a', 'b', 'c', 'd'];
-		const run = await send(service, ids, { settings: {}, options: batches(10) });
-		expect(errorOf(run)?.context?.externalIds).toStrictEqual({
-			accepted: ['a'],
-			rejected: ['b'],
-			duplicate: [],
-			notSent: ['d'],
-			unknown: ['c'],
-			notReached: [],
-		});
-	});
-
 	test('at a duplicate holds what was not reached, and says how to send the rest', async () => {
 		const service = serviceOf({});
 		await send(service, ['known']);

@@ -174,11 +174,11 @@ describe('with a token that was kept', () => {
 		{ what: 'a 500', requests: ['b token-1'], answer: status(500) },
 		{ what: "a proxy's 401", requests: ['b token-1'], answer: status(401, 'proxy') },
 		{ what: 'a lost answer', requests: ['b token-1'], answer: lost },
-	])('$what to a QR code: $requests', async ({ requests, answer }) => {
+	])('$what to a QR code leads to the requests $requests', async ({ requests, answer }) => {
 		expect((await second(QR_CODE, answer)).requests).toStrictEqual(requests);
 	});
 
-	test('a 401 to a payment: one request, it is rejected, and the next run has a new token', async () => {
+	test('a payment that gets a 401 is sent once and rejected, and the next run has a new token', async () => {
 		const { service, options, result, requests } = await second({}, status(401));
 		expect(requests).toStrictEqual(['b token-1']);
 		expect(result).toMatchObject({ outcome: 'rejected', statusCode: 401 });
@@ -193,7 +193,7 @@ describe('with a token that was kept', () => {
 		expect(result).toMatchObject({ outcome: 'rejected', statusCode: 401 });
 	});
 
-	test('a 401 to a QR code, then a lost answer: nobody knows', async () => {
+	test('after a 401 to a QR code and a lost answer nobody knows what became of it', async () => {
 		const { result } = await second(QR_CODE, status(401), lost);
 		expect(result).toMatchObject({ outcome: 'unknown' });
 	});
@@ -237,7 +237,7 @@ test('a batch that gets no token asks the token endpoint once, and the next batc
 	expect([service.requests, asked]).toStrictEqual([[], 2]);
 });
 
-test('a token that was just fetched and is refused: not asked again in this run, and discarded', async () => {
+test('a token that was just fetched and is refused is discarded, and no other item of the run goes out', async () => {
 	const service = new Service();
 	service.answer = status(401);
 	const options = { parameters: QR_CODE, credential: newClient() };

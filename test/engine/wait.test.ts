@@ -370,7 +370,7 @@ describe('the charge before it', () => {
 			baseUrl: 'http://127.0.0.1:1',
 			isExpected: false,
 		},
-	])('that is $what: whether it is expected', async ({ status, baseUrl, isExpected }) => {
+	])('that is $what is expected: $isExpected', async ({ status, baseUrl, isExpected }) => {
 		sandbox.faultFor = () => ({ kind: 'status', status, body: '{}' });
 		const run = await chargeAndWait([{ id: 'a' }], baseUrl);
 		expect(errorOf(run)).toBeDefined();
@@ -688,7 +688,7 @@ describe('the waits behind a charge', () => {
 		{ what: 'a wait without a credential', credentials: undefined, count: 1 },
 		{ what: 'a wait with one', credentials: { payApi: { id: '1', name: 'Pay API' } }, count: 0 },
 	])(
-		'$what, of a charge whose service signs: whether a hint says that it does not check',
+		'$what, of a charge whose service signs, brings $count hints that it does not check',
 		async ({ credentials, count }) => {
 			const { hints } = await played(
 				[charge('Charge'), waiting('Wait', GOOD, { credentials })],

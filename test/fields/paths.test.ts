@@ -132,6 +132,6 @@ test.each<{ one: string[]; other: string[]; expected: string | undefined }>([
 	{ one: ['paid', ' Done'], other: ['failed', 'DONE'], expected: ' Done' },
 	{ one: ['a', 'b'], other: ['b', 'a'], expected: 'a' },
 	{ one: [], other: ['a'], expected: undefined },
-])('the first word of $one that is in $other', ({ one, other, expected }) => {
+])('the first word of $one that is in $other is $expected', ({ one, other, expected }) => {
 	expect(inBoth(one, other)).toBe(expected);
 });

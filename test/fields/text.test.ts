@@ -236,16 +236,6 @@ test.each<{ name: string; read: () => unknown; field: string }>([
 		field: 'creditParty.key',
 	},
 	{
-		name: 'what an expression left, blanks around it',
-		read: () => readText(' undefined ', KEY_FIELD),
-		field: 'creditParty.key',
-	},
-	{
-		name: 'what an expression left inside of a text',
-		read: () => readText('a __UNKNOWN__', KEY_FIELD),
-		field: 'creditParty.key',
-	},
-	{
 		name: 'a number that lost digits',
 		read: () => readText(2 ** 53, KEY_FIELD),
 		field: 'creditParty.key',
@@ -288,9 +278,6 @@ test.each<{ name: string; read: () => unknown; field: string }>([
 		read: () => readOptionalIdentifier(null, KEY_FIELD),
 		field: 'creditParty.key',
 	},
-	{ name: 'no External ID', read: () => readOwnId(''), field: 'external_id' },
-	{ name: 'half an External ID', read: () => readOwnId(1.5), field: 'external_id' },
-	{ name: 'an External ID that is a switch', read: () => readOwnId(true), field: 'external_id' },
 	{
 		name: 'members that are a text',
 		read: () => readMembers('a', RECIPIENT_FIELD, [textOf('key'), textOf('name')]),
@@ -330,7 +317,7 @@ test.each<{ members: object; expected: object | undefined }>([
 	{ members: {}, expected: undefined },
 	{ members: { a: undefined }, expected: undefined },
 	{ members: { a: undefined, b: null, c: '' }, expected: { b: null, c: '' } },
-])('$members without what is undefined', ({ members, expected }) => {
+])('$members without what is undefined is $expected', ({ members, expected }) => {
 	expect(withoutEmpty(members)).toStrictEqual(expected);
 });
 

@@ -261,7 +261,7 @@ describe.each(VERSIONS)('n8n %s', (version) => {
 		]);
 	});
 
-	// credential/connection.test.ts has every field of an account.
+	// test/account has every field of an account.
 	test('no payment goes out where an expression of its account gives nothing', async () => {
 		const credential = await n8n.createCredential({
 			baseUrl: faults.sandbox.url,

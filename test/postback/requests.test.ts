@@ -145,7 +145,7 @@ const NODES: Array<[string, () => ReturnType<typeof webhookNode>, string]> = [
 	['the wait on n8n 2', () => waiting({ resumeToken: TOKEN }), `signature=${TOKEN}&`],
 ];
 
-const RUNS = { numRuns: runs(300) };
+const RUNS = { numRuns: runs(150) };
 
 describe.each(NODES)('%s, called with requests of any kind', (name, make, token) => {
 	const genuine = name === 'the trigger' ? signed(ABOUT, SECRET) : proofIn(own.url);

@@ -113,7 +113,7 @@ describe('finding the payload in a response of unknown form', () => {
 		expect(hintOf({ text })).toContain('no payload was recognized');
 	});
 
-	test.each(EXAMPLES)('$scheme, by its published example', ({ example }) => {
+	test.each(EXAMPLES)('the published example of $scheme is found as the payload', ({ example }) => {
 		for (const response of [{ id: '1', data: { code: example } }, `\n ${example}\n`]) {
 			expect(findQrSource(response)).toStrictEqual({ text: example });
 		}

@@ -86,7 +86,7 @@ test.each<{ means: Meaning; isSame: boolean }>([
 	{ means: 'identity', isSame: false },
 	{ means: 'text', isSame: true },
 	{ means: 'control', isSame: true },
-])('whether another value that means $means is the same request: $isSame', ({ means, isSame }) => {
+])('another value that means $means is the same request: $isSame', ({ means, isSame }) => {
 	for (const path of Object.keys(NOTHING)) {
 		const fingerprintWith = (day: string) =>
 			fingerprintOf(

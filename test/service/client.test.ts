@@ -173,36 +173,6 @@ describe('what a response says counts beside its status', () => {
 	});
 });
 
-describe('the header for the External ID', () => {
-	const headersOf = async (more: More = {}) => {
-		const ask = jest.fn(async (_options: Parameters<HttpRequest>[0]) => ({
-			statusCode: 200,
-			body: '{}',
-		}));
-		await postRequest(ask, { ...CONNECTION, ...more }, OPERATIONS.payment, BODY);
-		return ask.mock.calls[0]?.[0].headers;
-	};
-	const OWN = {
-		Authorization: 'Bearer token-of-the-test',
-		'Content-Type': 'application/json',
-		Accept: 'application/json',
-		'Accept-Encoding': 'identity',
-	};
-
-	test('carries the External ID, and only where the credential names a header for it', async () => {
-		const externalIdHeader = 'Idempotency-Key';
-		expect(await headersOf({ externalIdHeader })).toStrictEqual({ ...OWN, 'Idempotency-Key': 'x' });
-		expect(await headersOf()).toStrictEqual(OWN);
-	});
-});
-
-test('a 409 leaves a payment unknown, and says nothing of a QR code but that it is refused', async () => {
-	const conflict = async () => ({ statusCode: 409, body: '{}' });
-	expect((await post(conflict)).outcome).toBe('unknown');
-	const charge = await postRequest(conflict, CONNECTION, OPERATIONS.qrCode, BODY);
-	expect(charge.outcome).toBe('rejected');
-});
-
 // To which addresses which statuses are handed over as errors: exchange.test.ts.
 test('what goes to the request helper is this and nothing else', async () => {
 	const requests: unknown[] = [];

@@ -98,7 +98,7 @@ test.each([
 	expect(judged(words, { ...PAID, proof: value }).state).toBe(state);
 });
 
-test('of the body, not of what anybody can add to the query, once the service signs', () => {
+test('once the service signs, they are read in the body, not in what anybody can add to the query', () => {
 	const { success: _, ...without } = PAID;
 	const query = { success: 'true' };
 	const signed = postbackOf(without, { query, isSignedByService: true });
@@ -217,7 +217,7 @@ describe('no condition goes on with what lacks one', () => {
 		}
 	});
 
-	test('When a Field Has a Value', () => {
+	test('When a Field Has a Value does not go on', () => {
 		expect(whyNot(WORDS, PAID, 'event', 'AUTHORISATION')).toBeUndefined();
 		const test = { ...PAID, livemode: false };
 		expect(whyNot(WORDS, test, 'event', 'AUTHORISATION')).toContain('"livemode"');
@@ -326,7 +326,7 @@ describe('a currency in the text of the amount', () => {
 		['£10', 'EUR', 'otherAmount'],
 		['IDR 10.00', '978', 'otherAmount'],
 		['IDR 10.00', '*', 'paid'],
-	])('%j, where the currency must be %s: %s', (amount, currency, state) => {
+	])('%j, where the currency must be %s, is %s', (amount, currency, state) => {
 		const own = currency === '*' ? 'IDR' : currency;
 		expect(judged(words(currency), body(amount, own)).state).toBe(state);
 		expect(judged(words(currency, 'data.paidCurrency'), body(amount, own)).state).toBe(state);

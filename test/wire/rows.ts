@@ -242,12 +242,12 @@ const BODIES: Row[] = [
 		server: { response: httpResponse('200 OK', TEXT, 'Content-Encoding: rot13') },
 	},
 	{
-		name: 'a gzip bomb of 200 MB',
+		name: 'a gzip bomb of 20 MB',
 		expected: { outcome: 'unknown', reason: { is: 'tooLong', statusCode: 201 } },
 		server: {
 			response: httpResponse(
 				'201 Made',
-				gzipSync(Buffer.alloc(200_000_000, 'a')),
+				gzipSync(Buffer.alloc(20_000_000, 'a')),
 				'Content-Encoding: gzip',
 			),
 		},

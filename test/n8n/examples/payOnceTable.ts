@@ -41,7 +41,7 @@ export interface Answer {
  * execution that ended before the webhook process, just started and busy, listened for its end; and none of
  * 1,000 this way.
  */
-export function answering(name: string, last: Node) {
+function answering(name: string, last: Node) {
 	const first = start({ responseMode: 'responseNode' });
 	const answer = node('Answer', 'n8n-nodes-base.respondToWebhook', {
 		respondWith: 'allIncomingItems',
