@@ -47,6 +47,8 @@ let n8n: N8n;
 let sandbox: Sandbox;
 let version: N8nVersion;
 let made: { id: string; name: string } | undefined;
+/** A walk has published the practice service, and made a credential for it. */
+let hasPracticeService = false;
 
 beforeAll(async () => {
 	browser = await launch();
@@ -80,6 +82,16 @@ async function credential() {
 		postbackSecret: SECRET,
 	});
 	return made;
+}
+
+/** What a page takes for granted, where its walk is run without the walk of README before it. */
+async function havePracticeService() {
+	if (hasPracticeService) return;
+	await n8n.activate(await n8n.importWorkflow(example('practice-service')));
+	const practice = { baseUrl: `${n8n.url}/webhook`, accessToken: 'anything' };
+	await n8n.createCredential(practice, 'payApi', 'Practice');
+	// n8n 1 offers data tables once it has a workflow, which it learns as its page loads.
+	await page.goto(`${n8n.url}/home/workflows`);
 }
 
 /** The nodes of a canvas without its notes, at the size of a phone's page. */
@@ -167,6 +179,7 @@ describe.each(VERSIONS)('%s', (each) => {
 	beforeAll(async () => {
 		version = each;
 		made = undefined;
+		hasPracticeService = false;
 		sandbox = await Sandbox.start();
 		n8n = await startN8n(each, { env: WITH_PAGES });
 		look(await signedIn(n8n.url, browser));
@@ -271,6 +284,7 @@ function newcomer(on: N8nVersion) {
 		await hand.enter('failedValues', 'failed', modal);
 		await hand.enter('amountField', 'amount', modal);
 		await hand.saveNewCredential();
+		hasPracticeService = true;
 		await hand.close('ndv');
 		await hand.runWorkflow('Deliver the order');
 		await byId('canvas-wrapper').press('1');
@@ -344,7 +358,9 @@ function newcomer(on: N8nVersion) {
 		'a list that is paid',
 		list,
 		async (hand) => {
+			await havePracticeService();
 			await hand.importTable('payments', 'pay-a-list.csv');
+			if (on === 'n8n1') await hand.clearColumn('outcome');
 			await hand.beginWorkflow();
 			await hand.paste('pay-a-list');
 			for (const name of on === 'n8n1' ? ['Rows to pay', 'Write it down'] : []) {

@@ -177,6 +177,21 @@ export class Hand {
 		await page.getByText('external_id').filter({ visible: true }).first().waitFor();
 	}
 
+	/** Empties a column of the table that is open: what n8n 1 imports as "" is not empty to its nodes. */
+	async clearColumn(name: string) {
+		const header = page.getByRole('columnheader').filter({ hasText: name });
+		const column = await header.getAttribute('col-id');
+		const cells = page.locator(`[role=gridcell][col-id="${column}"]`).filter({ hasText: 'Empty' });
+		for (let left = await cells.count(); left > 0; left--) {
+			await cells.first().click();
+			// One change at a time: n8n 1 refuses those that overlap.
+			const saved = page.waitForResponse((response) => response.request().method() === 'PATCH');
+			await page.keyboard.press('Delete');
+			await saved;
+			await until('a cell that is null', async () => (await cells.count()) < left);
+		}
+	}
+
 	/** Chooses a data table in the node that is open. */
 	async chooseTable(name: string) {
 		const options = byId('dataTableId-parameter-input-options-container');
