@@ -146,6 +146,7 @@ describe('what goes over the wire', () => {
 	);
 });
 
+// What each sign refuses: test/fields/amount.test.ts and test/fields/split.test.ts.
 describe('Decimal Sign', () => {
 	const shared = (percentageSplit: string) => ({
 		postback: 'none',
@@ -159,21 +160,6 @@ describe('Decimal Sign', () => {
 			{ amount: 1234.56, split: [{ username: 'b', percentageSplit: 12.5 }] },
 		]);
 	});
-
-	test.each(['10.50', '1,000'])('as comma refuses %s', async (amount) => {
-		const done = await run({ postback: 'none', amount, options: { decimalSign: 'comma' } });
-		expect(errorOf(done)?.context?.data).toMatchObject({ outcome: 'notSent', field: 'amount' });
-		expect(sandbox.received).toStrictEqual([]);
-	});
-
-	test.each(['12,5', '1.000'])(
-		'as point, which nobody chose, refuses a share of %s',
-		async (share) => {
-			const done = await run({ ...shared(share), amount: '10.50' });
-			expect(errorOf(done)?.context?.data).toMatchObject({ field: 'split[0].percentageSplit' });
-			expect(sandbox.received).toStrictEqual([]);
-		},
-	);
 });
 
 describe('a payment without a key', () => {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { signUrl } from '../../nodes/Pay/postback/proof';
-import { itemsOf, pause, until, webhookPath, type Execution, type N8n } from '../../dev/n8n';
+import { itemsOf, pause, until, webhookPath, type N8n } from '../../dev/n8n';
 import { node, noOp, pay, payTrigger } from '../../dev/workflow';
 import { Sandbox } from '../../sandbox/service';
 import {
@@ -100,41 +100,6 @@ describe.each(VERSIONS)('n8n %s in queue mode', (version) => {
 	});
 
 	describe('calls through the webhook process', () => {
-		nightly.describe('for 30 QR codes and 30 payments, three in an execution', () => {
-			const externalIds = newIds(60);
-			let executions: Execution[];
-			beforeAll(async () => {
-				const charges = await payments.publishList({ resource: 'qrCode' });
-				const payouts = await payments.publishList();
-				for (let from = 0; from < 60; from += 6) {
-					await charges.send(externalIds.slice(from, from + 3));
-					await payouts.send(externalIds.slice(from + 3, from + 6));
-				}
-				const charged = await charges.finished();
-				const paid = await payouts.finished();
-				executions = [...charged, ...paid];
-			});
-
-			test('succeed, with an item for each', () => {
-				const given: unknown[] = [];
-				for (const execution of executions) {
-					expect(execution.status).toBe('success');
-					for (const { external_id } of itemsOf(execution, 'Pay')) given.push(external_id);
-				}
-				expect(given.sort()).toStrictEqual([...externalIds].sort());
-			});
-
-			test('send each once', () => {
-				const arrivals = externalIds.map((each) => payments.arrivals(each));
-				expect(arrivals).toStrictEqual(externalIds.map(() => 1));
-			});
-
-			test('run on both workers', () => {
-				const workers = new Set(executions.map(({ id }) => queue.workerOf(id)));
-				expect(workers).toStrictEqual(new Set(queue.workers));
-			});
-		});
-
 		nightly.test(
 			'share tokens of 4 s on each worker: 80 payments by fives are all accepted, none twice',
 			async () => {

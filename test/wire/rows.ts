@@ -254,12 +254,6 @@ const BODIES: Row[] = [
 		heavy: true,
 	},
 	{
-		name: 'a body of 11 MB',
-		expected: { outcome: 'unknown', reason: { is: 'tooLong', statusCode: 201 } },
-		server: { response: httpResponse('201 Made', 'a'.repeat(11_000_000)) },
-		heavy: true,
-	},
-	{
 		name: 'a byte order mark',
 		expected: { outcome: 'accepted', response: { id: 1 } },
 		server: { response: httpResponse('200 OK', '\ufeff{"id":1}') },
