@@ -118,7 +118,9 @@ export async function publish(n8n: N8n, workflow: Workflow, payApi?: Credential)
 	const path = String(workflow.nodes[0]!.webhookId);
 	let runs = 0;
 	const run = async (...items: object[]): Promise<Execution> => {
-		await call(n8n, path, { items });
+		const { ok, status } = await call(n8n, path, { items });
+		// While n8n 2 publishes another version, it answers 404 and starts nothing.
+		if (!ok) throw new Error(`The webhook was answered with ${status}`);
 		return (await allFinished(n8n, id, ++runs))[0]!;
 	};
 	return { id, path, run };
