@@ -12,6 +12,10 @@ export interface FaultCase {
 	/** What the service does with the request; absent where the request does not get there. */
 	fault?: Fault;
 	statusCode?: number;
+	/** How often it arrives. */
+	arrivals: number;
+	/** The same with {@link MAX_TRIES} tries: only what was certainly not carried out is sent again. */
+	withRetry: number;
 }
 
 /** Where redirects lead is known only once that server runs. */
@@ -19,37 +23,80 @@ const ELSEWHERE = 'elsewhere';
 const NOWHERE = 'https://nowhere.invalid';
 
 export const CASES: FaultCase[] = [
-	{ name: 'a host that nobody knows', outcome: 'notSent' },
-	{ name: 'a reset after the request', outcome: 'unknown', fault: { kind: 'reset-after-body' } },
+	{ name: 'a host that nobody knows', arrivals: 0, withRetry: 0, outcome: 'notSent' },
+	{
+		name: 'a reset after the request',
+		arrivals: 1,
+		withRetry: 1,
+		outcome: 'unknown',
+		fault: { kind: 'reset-after-body' },
+	},
 	// As the only key of an item's json, "error" would have n8n run the node again.
 	{
 		name: '200 with a member "error"',
+		arrivals: 1,
+		withRetry: 1,
 		outcome: 'accepted',
 		statusCode: 200,
 		fault: { kind: 'status', status: 200, body: '{"error":{"message":"x"}}' },
 	},
-	{ name: '201', outcome: 'accepted', statusCode: 201, fault: { kind: 'status', status: 201 } },
+	{
+		name: '201',
+		arrivals: 1,
+		withRetry: 1,
+		outcome: 'accepted',
+		statusCode: 201,
+		fault: { kind: 'status', status: 201 },
+	},
 	{
 		name: '302 to another host',
+		arrivals: 1,
+		withRetry: 1,
 		outcome: 'unknown',
 		statusCode: 302,
 		fault: { kind: 'status', status: 302, location: ELSEWHERE },
 	},
 	{
 		name: '307 to another host',
+		arrivals: 1,
+		withRetry: 3,
 		outcome: 'rejected',
 		statusCode: 307,
 		fault: { kind: 'status', status: 307, location: ELSEWHERE },
 	},
-	{ name: '401', outcome: 'rejected', statusCode: 401, fault: { kind: 'status', status: 401 } },
+	// A gateway says it also of what was carried out.
+	{
+		name: '401',
+		arrivals: 1,
+		withRetry: 1,
+		outcome: 'rejected',
+		statusCode: 401,
+		fault: { kind: 'status', status: 401 },
+	},
 	{
 		name: '407 of a proxy',
+		arrivals: 1,
+		withRetry: 3,
 		outcome: 'notSent',
 		statusCode: 407,
 		fault: { kind: 'status', status: 407 },
 	},
-	{ name: '422', outcome: 'rejected', statusCode: 422, fault: { kind: 'status', status: 422 } },
-	{ name: '500', outcome: 'unknown', statusCode: 500, fault: { kind: 'status', status: 500 } },
+	{
+		name: '422',
+		arrivals: 1,
+		withRetry: 3,
+		outcome: 'rejected',
+		statusCode: 422,
+		fault: { kind: 'status', status: 422 },
+	},
+	{
+		name: '500',
+		arrivals: 1,
+		withRetry: 1,
+		outcome: 'unknown',
+		statusCode: 500,
+		fault: { kind: 'status', status: 500 },
+	},
 ];
 
 export interface Faults {
@@ -101,17 +148,3 @@ export const SETTINGS = [
 	{ retryOnFail: true, onError: 'continueErrorOutput' },
 ] as const;
 export const MAX_TRIES = 3;
-
-/**
- * How often a payment may arrive: only what was certainly not carried out is sent again. A gateway says 401
- * also of what was.
- */
-export function expectedArrivals(
-	{ outcome, fault, statusCode }: FaultCase,
-	retryOnFail: boolean,
-): number {
-	if (fault === undefined) return 0;
-	if (statusCode === 401) return 1;
-	const again = outcome === 'rejected' || outcome === 'notSent';
-	return again && retryOnFail ? MAX_TRIES : 1;
-}
