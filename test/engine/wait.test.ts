@@ -21,7 +21,19 @@ import {
 	withSandbox,
 	type RunOptions,
 } from './engine';
+import type * as time from '../../nodes/Pay/base/time';
 import { lineInLog, webhookNode } from './webhook';
+
+/** The pauses that were begun, in milliseconds. */
+const mockPauses: number[] = [];
+jest.mock('../../nodes/Pay/base/time', () => {
+	const actual = jest.requireActual<typeof time>('../../nodes/Pay/base/time');
+	const pause: typeof time.pause = async (ms, signal) => {
+		mockPauses.push(ms);
+		await actual.pause(ms, signal);
+	};
+	return { ...actual, pause };
+});
 
 /** The flow context of an execution that asked for the postback of "a". */
 function flowThatExpectsA() {
@@ -127,7 +139,7 @@ test.each<{
 		parameters: { resumeWhen: 'match', matchField: '={{ "" }}', matchValues: ['paid'] },
 		field: 'matchField',
 	},
-	{ what: 'for a word', parameters: limited('five', 'hours'), field: 'resumeAmount' },
+	{ what: 'with the limit "five"', parameters: limited('five', 'hours'), field: 'resumeAmount' },
 	{
 		what: 'with a limit of which an expression does not say whether there is one',
 		parameters: { ...limited(1, 'hours'), limitWaitTime: '={{ $json.isLimited }}' },
@@ -153,7 +165,11 @@ test('an agent that runs its tools itself cannot wait, for n8n would resume the 
 		},
 	);
 	expect(outputOf(run, 'Pay').map(({ json }) => json)).toMatchObject([
-		{ error: { message: expect.any(String) } },
+		{
+			error: {
+				message: expect.stringContaining('An AI agent of this version cannot wait for a postback'),
+			},
+		},
 	]);
 	expect(till).toStrictEqual([]);
 });
@@ -188,33 +204,45 @@ test('a wait begins where n8n has lost the run of an earlier one: a postback end
 	});
 });
 
-/** Runs the wait behind one whose limit is so far off, and how it ended. */
-async function waitAfter(ms: number, ended: 'by a postback' | 'by its limit', cancelled = false) {
+/** The pauses of a wait behind one that ended, so many milliseconds after that one's limit. */
+async function pausesAfter(
+	ms: number,
+	ended: 'by a postback' | 'by its limit',
+	signal?: AbortSignal,
+) {
+	const now = Date.now();
+	const clock = jest.spyOn(Date, 'now').mockReturnValue(now);
 	const store: ExpectationStore = flowThatExpectsA();
-	const until = Date.now() + ms;
+	const until = now - ms;
 	recordWait(store, { external_id: 'b', executionId: '42', node: 'Source', run: 0, until });
 	const items = [{ external_id: 'a', ...(ended === 'by a postback' && { postback: {} }) }];
-	const context = () => (cancelled ? { getExecutionCancelSignal: () => AbortSignal.abort() } : {});
-	let begun = 0;
-	const putExecutionToWait = async () => void (begun = Date.now());
-	const more = { items, context: () => ({ putExecutionToWait, ...context() }) };
-	const { run } = await wait({}, more, store);
+	mockPauses.length = 0;
+	const context = () => ({ getExecutionCancelSignal: () => signal });
+	const { run, till } = await wait({}, { items, context }, store);
+	clock.mockRestore();
 	expect(errorOf(run)).toBeUndefined();
-	return begun - until;
+	expect(till).toStrictEqual([WAIT_INDEFINITELY]);
+	return mockPauses;
 }
 
 // n8n sets a timer at most 70 s before a limit.
+test('a wait behind one that a postback ended, 4 s after its limit, holds back until 5 s after it', async () => {
+	expect(await pausesAfter(4_000, 'by a postback')).toStrictEqual([1_000]);
+});
+
 test.each([
-	{ ended: 'by a postback', ms: -4_000, cancelled: false, outlasts: true },
-	{ ended: 'by its limit', ms: -4_000, cancelled: false, outlasts: false },
-	{ ended: 'by a postback', ms: 100_000, cancelled: false, outlasts: false },
-	{ ended: 'by a postback', ms: 60_000, cancelled: true, outlasts: false },
-] as const)(
-	"a wait behind one that was ended $ended $ms ms before its limit (cancelled: $cancelled) outlasts n8n's timer: $outlasts",
-	async ({ ended, ms, cancelled, outlasts }) => {
-		expect((await waitAfter(ms, ended, cancelled)) >= 5_000).toBe(outlasts);
-	},
-);
+	{ what: 'that its limit ended, 4 s after it', ended: 'by its limit', ms: 4_000 },
+	{ what: 'that a postback ended 100 s before its limit', ended: 'by a postback', ms: -100_000 },
+] as const)('a wait behind one $what does not hold back', async ({ ended, ms }) => {
+	expect(await pausesAfter(ms, ended)).toStrictEqual([]);
+});
+
+test('a cancelled execution does not stay in that pause', async () => {
+	const before = performance.now();
+	const cancelled = AbortSignal.abort();
+	expect(await pausesAfter(-60_000, 'by a postback', cancelled)).toStrictEqual([65_000]);
+	expect(performance.now() - before).toBeLessThan(60_000);
+});
 
 test('a "postback" that came in is not what waits; the item that the node before gave keeps it', async () => {
 	const json = { external_id: 'a', postback: { body: { status: 'paid' } } };
@@ -281,15 +309,19 @@ test('of its own postbacks it goes on at the one that matches; the others are ta
 });
 
 test('an operation that waits for nothing takes no call, proven or not', async () => {
-	const node = webhookNode({
-		item: { json: { external_id: 'a' } },
-		parameters: { resource: 'payment', operation: 'create' },
-	});
-	const { result, status } = await node.call({ method: 'POST', query: {}, headers: {} });
-	expect([result, status]).toStrictEqual([{ noWebhookResponse: true }, 409]);
+	const reference = { external_id: 'a', kind: 'qrCode', amount: 1 };
+	const parameters = { resource: 'payment', operation: 'create' };
+	const { url, node } = waitingFor({ reference }, { parameters });
+	for (const address of [url, 'https://a.example/']) {
+		const { result, status } = await node.post(address);
+		expect([result, status]).toStrictEqual([{ noWebhookResponse: true }, 409]);
+	}
+	// The control: a wait goes on at such a call.
+	const waiting = waitingFor({ reference });
+	expect((await waiting.node.post(waiting.url)).result.workflowData).toHaveLength(1);
 });
 
-describe('the charge before it', () => {
+describe('a charge directly before a wait', () => {
 	withSandbox();
 
 	/** Source -> Charge (Resume This Execution) -> Wait, in n8n's engine. */
@@ -321,7 +353,7 @@ describe('the charge before it', () => {
 		return await runWorkflow({ credential, parameters: {}, workflow: { nodes, connections } });
 	}
 	/** Whether an execution expects the postback of a charge, which is of its first request at least. */
-	function mayWaitFor(run: IRun, external_id: string): boolean {
+	function isExpected(run: IRun, external_id: string): boolean {
 		const store = run.data.executionData!.contextData['flow'] as ExpectationStore;
 		const { executionId = '' } = store.postbacks?.[0] ?? {};
 		return awaitedRequests(store, external_id, executionId, () => false).length > 0;
@@ -362,19 +394,14 @@ describe('the charge before it', () => {
 	});
 
 	test.each([
-		{ what: 'in doubt', status: 500, baseUrl: undefined, isExpected: true },
-		{ what: 'rejected', status: 400, baseUrl: undefined, isExpected: false },
-		{
-			what: 'not sent, for nobody listens',
-			status: 0,
-			baseUrl: 'http://127.0.0.1:1',
-			isExpected: false,
-		},
-	])('that is $what is expected: $isExpected', async ({ status, baseUrl, isExpected }) => {
-		sandbox.faultFor = () => ({ kind: 'status', status, body: '{}' });
+		{ what: 'in doubt', status: 500, expected: true },
+		{ what: 'rejected', status: 400, expected: false },
+		{ what: 'not sent, for nobody listens', baseUrl: 'http://127.0.0.1:1', expected: false },
+	])('that is $what is expected: $expected', async ({ status, baseUrl, expected }) => {
+		sandbox.faultFor = () => status && { kind: 'status', status, body: '{}' };
 		const run = await chargeAndWait([{ id: 'a' }], baseUrl);
 		expect(errorOf(run)).toBeDefined();
-		expect(mayWaitFor(run, 'a')).toBe(isExpected);
+		expect(isExpected(run, 'a')).toBe(expected);
 	});
 
 	test('is not expected where no request was sent', async () => {
@@ -390,7 +417,7 @@ describe('the charge before it', () => {
 	])('that has its postback sent elsewhere is not waited for: %j', async (target) => {
 		const run = await chargeAndWait([{ id: 'a' }], undefined, { target });
 		expect(errorOf(run)?.context?.data).toMatchObject({ field: 'external_id' });
-		expect(mayWaitFor(run, 'a')).toBe(false);
+		expect(isExpected(run, 'a')).toBe(false);
 	});
 
 	const WORDS = {
@@ -458,7 +485,7 @@ describe('the charge before it', () => {
 			headers: { 'x-signature': signature(body) ?? '' },
 			rawBody: Buffer.from(body),
 		});
-		return result.workflowData === undefined ? status : 200;
+		return result.workflowData === undefined ? status : 'goes on';
 	}
 	const genuine = (body: string) =>
 		createHmac('sha256', 'the secret of the service').update(body).digest('hex');
@@ -467,26 +494,26 @@ describe('the charge before it', () => {
 		what: string;
 		sign: (body: string) => string | undefined;
 		now: IDataObject;
-		status: number;
+		then: 'goes on' | 401 | 500;
 	}>([
-		{ what: 'its signature', sign: genuine, now: {}, status: 200 },
-		{ what: 'no signature', sign: () => undefined, now: {}, status: 401 },
+		{ what: 'its signature', sign: genuine, now: {}, then: 'goes on' },
+		{ what: 'no signature', sign: () => undefined, now: {}, then: 401 },
 		{
 			what: 'that of another body',
 			sign: () => genuine('{"status":"pending"}'),
 			now: {},
-			status: 401,
+			then: 401,
 		},
 		{
 			what: 'its signature, the switch being off by now: the service may send again',
 			sign: genuine,
 			now: { senderCheck: 'none' },
-			status: 500,
+			then: 500,
 		},
 	])(
-		'that asks for the signature of the service, with $what, gives $status',
-		async ({ sign, now, status }) => {
-			expect(await signedWait(sign, now)).toBe(status);
+		'that asks for the signature of the service, with $what: $then',
+		async ({ sign, now, then }) => {
+			expect(await signedWait(sign, now)).toBe(then);
 		},
 	);
 
@@ -520,7 +547,7 @@ describe('the charge before it', () => {
 
 describe('the waits behind a charge', () => {
 	withSandbox();
-	const GUESSED = { resumeWhen: 'onPaid' };
+	const UNKNOWN_CONDITION = { resumeWhen: 'onPaid' };
 	const GOOD = { resumeWhen: 'any' };
 	const charge = (name: string, id = '={{ $json.id }}', more: IDataObject = {}) =>
 		payNode(name, { resource: 'qrCode', amount: 1, external_id: id, postback: 'resume', ...more });
@@ -534,8 +561,8 @@ describe('the waits behind a charge', () => {
 		...more,
 	});
 	const other = (name: string): INode => sourceNode(name, [{ external_id: 'a', id: 'a' }]);
-	/** How many charges go out, the field that the error is about, and the hints. */
-	async function played(nodes: INode[], connections: IConnections, words: IDataObject = {}) {
+	/** The ids of the charges that go out, the field that the error is about, and the hints. */
+	async function runCharges(nodes: INode[], connections: IConnections, words: IDataObject = {}) {
 		const run = await runWorkflow({
 			credential: { baseUrl: sandbox.url, ...words },
 			parameters: {},
@@ -549,118 +576,137 @@ describe('the waits behind a charge', () => {
 			.flatMap((each) => each.hints ?? [])
 			.map(({ message }) => message);
 		const { field } = (errorOf(run)?.context?.data ?? {}) as { field?: string };
-		return { sent: sandbox.received.length, field, hints };
+		const sent = sandbox.bodies('qrcode').map(({ external_id }) => external_id);
+		return { sent, field, hints };
 	}
 
 	test('one whose response cannot be read could not begin: nothing is sent', async () => {
 		const options = { responseBody: '={{ $json.id }}' };
 		const nodes = [charge('Charge'), waiting('Wait', { ...GOOD, options })];
-		expect((await played(nodes, { Charge: to(['Wait']) })).sent).toBe(0);
+		const { sent, field } = await runCharges(nodes, { Charge: to(['Wait']) });
+		expect({ sent, field }).toStrictEqual({ sent: [], field: 'responseBody' });
 	});
 
-	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
-		{ what: 'directly', nodes: [waiting('Wait', GUESSED)], connections: { Charge: to(['Wait']) } },
+	test.each<{ what: string; field: string; nodes: INode[]; connections: IConnections }>([
+		{
+			what: 'directly',
+			field: 'resumeWhen',
+			nodes: [waiting('Wait', UNKNOWN_CONDITION)],
+			connections: { Charge: to(['Wait']) },
+		},
 		{
 			what: 'behind other nodes, one of them disabled',
-			nodes: [other('A'), { ...other('B'), disabled: true }, waiting('Wait', GUESSED)],
+			field: 'resumeWhen',
+			nodes: [other('A'), { ...other('B'), disabled: true }, waiting('Wait', UNKNOWN_CONDITION)],
 			connections: { Charge: to(['A']), A: to(['B']), B: to(['Wait']) },
 		},
 		{
 			what: 'behind a disabled wait that is right',
-			nodes: [waiting('Off', GOOD, { disabled: true }), waiting('Wait', GUESSED)],
+			field: 'resumeWhen',
+			nodes: [waiting('Off', GOOD, { disabled: true }), waiting('Wait', UNKNOWN_CONDITION)],
 			connections: { Charge: to(['Off']), Off: to(['Wait']) },
 		},
 		{
 			what: 'in all branches',
+			field: 'resumeWhen',
 			nodes: [
 				other('A'),
-				waiting('Wait', GUESSED),
+				waiting('Wait', UNKNOWN_CONDITION),
 				waiting('Wait 2', { ...GOOD, limitWaitTime: true, resumeAmount: -1 }),
 			],
 			connections: { Charge: to(['A', 'Wait']), A: to(['Wait 2']) },
 		},
 		{
 			what: 'behind a second charge',
-			nodes: [charge('Charge 2', '={{ $json.external_id }}-2'), waiting('Wait', GUESSED)],
+			field: 'resumeWhen',
+			nodes: [charge('Charge 2', '={{ $json.external_id }}-2'), waiting('Wait', UNKNOWN_CONDITION)],
 			connections: { Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
 		},
 		{
 			what: 'an operation that there is none of',
+			field: 'operation',
 			nodes: [waiting('Wait', { operation: 'waitForPayment' })],
 			connections: { Charge: to(['Wait']) },
 		},
 		{
 			what: 'with the id of another order',
+			field: 'external_id',
 			nodes: [waiting('Wait', { ...GOOD, external_id: 'b' })],
 			connections: { Charge: to(['Wait']) },
 		},
 		{
 			what: 'with its condition among the options, which it does not read',
+			field: 'options.resumeWhen',
 			nodes: [waiting('Wait', { ...GOOD, options: { resumeWhen: 'paid' } })],
 			connections: { Charge: to(['Wait']) },
 		},
 		{
 			what: 'with the id of another order, behind a charge that asks for no postback',
+			field: 'external_id',
 			nodes: [
 				charge('Charge 2', 'b', { postback: 'none' }),
 				waiting('Wait', { ...GOOD, external_id: 'b' }),
 			],
 			connections: { Charge: to(['Wait', 'Charge 2']), 'Charge 2': to(['Wait']) },
 		},
-	])('one that cannot begin, $what: nothing is sent', async ({ nodes, connections }) => {
-		const { sent, field } = await played([charge('Charge'), ...nodes], connections);
-		expect(field).toBeDefined();
-		expect(sent).toBe(0);
-	});
+	])(
+		'one that cannot begin, $what: nothing is sent',
+		async ({ nodes, connections, field: expected }) => {
+			const { sent, field } = await runCharges([charge('Charge'), ...nodes], connections);
+			expect({ sent, field }).toStrictEqual({ sent: [], field: expected });
+		},
+	);
 
 	test('one that looks at what the service does not sign: nothing is sent', async () => {
 		const match = { resumeWhen: 'match', matchField: 'query.status', matchValues: 'paid' };
-		const { sent, field } = await played(
+		const { sent, field } = await runCharges(
 			[charge('Charge'), waiting('Wait', match)],
 			{ Charge: to(['Wait']) },
 			{ senderCheck: 'signature', signatureHeader: 'X', signatureSecret: 'of the service' },
 		);
-		expect(field).toBe('matchField');
-		expect(sent).toBe(0);
+		expect({ sent, field }).toStrictEqual({ sent: [], field: 'matchField' });
 	});
 
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
-		{ what: 'right', nodes: [waiting('Wait', GOOD)], connections: { Charge: to(['Wait']) } },
+		{ what: 'is right', nodes: [waiting('Wait', GOOD)], connections: { Charge: to(['Wait']) } },
 		{
-			what: 'an expression',
+			what: 'has an expression as its limit',
 			nodes: [waiting('Wait', { ...GOOD, limitWaitTime: true, resumeAmount: '={{ 5 }}' })],
 			connections: { Charge: to(['Wait']) },
 		},
 		{
-			what: 'for the id that a node between gives the item',
+			what: 'is for the id that a node between gives the item',
 			nodes: [other('A'), waiting('Wait', { ...GOOD, external_id: 'b' })],
 			connections: { Charge: to(['A']), A: to(['Wait']) },
 		},
 		{
-			what: 'right in one of two branches',
-			nodes: [waiting('Bad', GUESSED), waiting('Wait', GOOD)],
+			what: 'is right in one of two branches',
+			nodes: [waiting('Bad', UNKNOWN_CONDITION), waiting('Wait', GOOD)],
 			connections: { Charge: to(['Wait', 'Bad']) },
 		},
 		{
-			what: 'for a charge behind one that asks for no postback here',
+			what: 'is for the first of two charges, the second of which asks for no postback here',
 			nodes: [
 				charge('Charge 2', 'b', { postback: 'none' }),
 				waiting('Wait', { ...GOOD, external_id: '={{ "a" }}' }),
 			],
 			connections: { Charge: to(['Charge 2']), 'Charge 2': to(['Wait']) },
 		},
-	])('one that may be $what: all is sent, and no hint', async ({ nodes, connections }) => {
-		const charges = nodes.filter(({ parameters }) => parameters.resource === 'qrCode').length + 1;
-		const { sent, hints } = await played([charge('Charge'), ...nodes], connections);
-		expect({ sent, hints }).toStrictEqual({ sent: charges, hints: [] });
-	});
+	])(
+		'one that $what: every charge is sent, and there is no hint',
+		async ({ nodes, connections }) => {
+			const all = nodes.some(({ name }) => name === 'Charge 2') ? ['a', 'b'] : ['a'];
+			const { sent, hints } = await runCharges([charge('Charge'), ...nodes], connections);
+			expect({ sent, hints }).toStrictEqual({ sent: all, hints: [] });
+		},
+	);
 
 	test('two charges in a row, then two waits: the second charge is not sent', async () => {
-		const { sent } = await played(
+		const { sent } = await runCharges(
 			[charge('Charge'), charge('Charge 2', 'b'), waiting('Wait', GOOD), waiting('Wait 2', GOOD)],
 			{ Charge: to(['Charge 2']), 'Charge 2': to(['Wait']), Wait: to(['Wait 2']) },
 		);
-		expect(sent).toBe(1);
+		expect(sent).toStrictEqual(['a']);
 	});
 
 	test.each<{ what: string; nodes: INode[]; connections: IConnections }>([
@@ -672,14 +718,14 @@ describe('the waits behind a charge', () => {
 		},
 		{
 			what: 'one before it',
-			nodes: [waiting('Wait', GUESSED)],
+			nodes: [waiting('Wait', UNKNOWN_CONDITION)],
 			connections: { Wait: to(['Charge']) },
 		},
 	])(
 		'$what: it is sent, and a hint says that nothing is resumed',
 		async ({ nodes, connections }) => {
-			const { sent, hints } = await played([charge('Charge'), ...nodes], connections);
-			expect(sent).toBe(1);
+			const { sent, hints } = await runCharges([charge('Charge'), ...nodes], connections);
+			expect(sent).toStrictEqual(['a']);
 			expect(hints).toHaveLength(1);
 		},
 	);
@@ -690,7 +736,7 @@ describe('the waits behind a charge', () => {
 	])(
 		'$what, of a charge whose service signs, brings $count hints that it does not check',
 		async ({ credentials, count }) => {
-			const { hints } = await played(
+			const { hints } = await runCharges(
 				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
 				{ Charge: to(['Wait']) },
 				{
@@ -709,20 +755,20 @@ describe('the waits behind a charge', () => {
 	])(
 		'one %s: an expression in what the credential of the charge checks stops nothing',
 		async (_, credentials) => {
-			const { sent } = await played(
+			const { sent } = await runCharges(
 				[charge('Charge'), waiting('Wait', GOOD, { credentials })],
 				{ Charge: to(['Wait']) },
 				{ senderCheck: 'signature', signatureHeader: 'X', signatureSecret: '={{ "a" }}' },
 			);
-			expect(sent).toBe(1);
+			expect(sent).toStrictEqual(['a']);
 		},
 	);
 
 	test('of a charge that asks for no postback here are not looked at', async () => {
-		const { sent } = await played(
-			[charge('Charge', undefined, { postback: 'none' }), waiting('Wait', GUESSED)],
+		const { sent } = await runCharges(
+			[charge('Charge', undefined, { postback: 'none' }), waiting('Wait', UNKNOWN_CONDITION)],
 			{ Charge: to(['Wait']) },
 		);
-		expect(sent).toBe(1);
+		expect(sent).toStrictEqual(['a']);
 	});
 });
