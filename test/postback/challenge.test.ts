@@ -56,11 +56,12 @@ interface Sent {
 /** A request, and whether anybody has read its body. */
 function requestOf({ method = 'POST', query = {}, headers = {}, body = '' }: Sent) {
 	const bytes = Buffer.from(body);
+	const length = 'transfer-encoding' in headers ? {} : { 'content-length': String(bytes.length) };
 	const read: { count: number } = { count: 0 };
 	const request: HandedOver = {
 		method,
 		query,
-		headers: { 'content-length': String(bytes.length), ...headers },
+		headers: { ...length, ...headers },
 		async readRawBody() {
 			read.count++;
 			return bytes;
@@ -79,6 +80,9 @@ function signedByService(value: unknown): Sent {
 	const signature = createHmac('sha256', 'the key of the service').update(body).digest('hex');
 	return { headers: { 'content-type': 'application/json', 'x-signature': signature }, body };
 }
+
+/** A challenge as JSON, of so many bytes. */
+const bodyOf = (bytes: number, challenge = 'abc') => JSON.stringify({ challenge }).padEnd(bytes);
 
 async function call(trigger: Trigger, sent: Sent): Promise<Called> {
 	return await triggerWith(trigger).call(requestOf(sent).request);
@@ -125,11 +129,11 @@ describe('a challenge', () => {
 		},
 		{
 			what: 'of 500 characters, in a body of 8 KB',
-			sent: json({ challenge: 'a'.repeat(500), more: ' '.repeat(8192 - 526) }),
+			sent: { ...json({}), body: bodyOf(8192, 'a'.repeat(500)) },
 			text: 'a'.repeat(500),
 		},
 		{
-			what: 'where the sender shows himself by a header',
+			what: 'from a sender who should send a secret header and did not',
 			trigger: { authentication: 'sender', credential: BY_HEADER },
 			sent: json({ challenge: 'abc' }),
 			text: 'abc',
@@ -141,7 +145,7 @@ describe('a challenge', () => {
 			text: 'true',
 		},
 		{
-			what: 'of a sender who shows himself by his header',
+			what: 'from a sender who sends his secret header',
 			trigger: { authentication: 'sender', credential: BY_HEADER },
 			sent: {
 				headers: { 'content-type': 'application/json', 'x-token': 'the token of the service' },
@@ -204,19 +208,19 @@ describe('a challenge', () => {
 	});
 
 	test.each([
-		'<script>',
-		'a'.repeat(501),
-		'a b',
-		'abc\n',
-		'"',
-		'%3C',
-		'é',
-		'',
-		'a;b',
-		'{}',
-		"'",
-		'&lt',
-	])('is no mirror for scripts: %j', async (challenge) => {
+		{ what: 'holds a tag', challenge: '<script>' },
+		{ what: 'has 501 letters', challenge: 'a'.repeat(501) },
+		{ what: 'holds a space', challenge: 'a b' },
+		{ what: 'ends its line', challenge: 'abc\n' },
+		{ what: 'is a double quote', challenge: '"' },
+		{ what: 'is percent-encoded', challenge: '%3C' },
+		{ what: 'holds a letter that is not ASCII', challenge: 'é' },
+		{ what: 'is empty', challenge: '' },
+		{ what: 'holds a semicolon', challenge: 'a;b' },
+		{ what: 'holds braces', challenge: '{}' },
+		{ what: 'is a single quote', challenge: "'" },
+		{ what: 'begins an entity', challenge: '&lt' },
+	])('is refused with 400 when it $what', async ({ challenge }) => {
 		for (const authentication of ['signedUrl', 'none']) {
 			const called = await call({ authentication }, json({ challenge }));
 			expect(called).toMatchObject({ result: STARTS_NOTHING, status: 400 });
@@ -235,74 +239,85 @@ describe('a challenge', () => {
 		}
 	});
 
-	test.each<{ what: string; trigger?: Trigger; sent: Sent }>([
-		{ what: 'there is none', sent: json({ other: 'abc' }) },
-		{ what: 'it is an object', sent: json({ challenge: { a: 'b' } }) },
-		{ what: 'it is null', sent: json({ challenge: null }) },
-		{ what: 'there is a status', sent: json({ challenge: 'abc', data: { status: 'paid' } }) },
-		{ what: 'there is an empty status', sent: json({ challenge: 'abc', data: { status: '' } }) },
-		{ what: 'there is an identifier', sent: json({ challenge: 'abc', data: { id: 'order-1' } }) },
-		{ what: 'there is a refund', sent: json({ challenge: 'abc', refund: {} }) },
-		{ what: 'there is a mode', sent: json({ challenge: 'abc', livemode: false }) },
-		{ what: 'there is an amount', sent: json({ challenge: 'abc', data: { amount: 1 } }) },
+	const JSON_TYPE = { 'content-type': 'application/json' };
+	const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
+	const IN_QUERY = { challenge: 'abc' };
+	/** A form with a part "data", of these headers. */
+	const multipart = (...partHeaders: string[]): Sent => ({
+		query: IN_QUERY,
+		headers: { 'content-type': 'multipart/form-data; boundary=x' },
+		body: ['--x', ...partHeaders, '', '{"other":1}', '--x--', ''].join('\r\n'),
+	});
+	const PART = 'Content-Disposition: form-data; name="data"';
+
+	// Each beside the same request without what makes it none: 401 is also for any unproven request.
+	test.each<{ what: string; sent: Sent; without: Sent }>([
+		...[
+			{ what: 'there is a status', more: { data: { status: 'paid' } } },
+			{ what: 'there is an empty status', more: { data: { status: '' } } },
+			{ what: 'there is an identifier', more: { data: { id: 'order-1' } } },
+			{ what: 'there is a refund', more: { refund: {} } },
+			{ what: 'there is a mode', more: { livemode: false } },
+			{ what: 'there is an amount', more: { data: { amount: 1 } } },
+			{ what: 'a list has a status', more: { pix: [{ other: 1 }, { status: 'paid' }] } },
+			{
+				what: 'a list inside a list has a refund',
+				more: { pix: [{ refunds: [] }, { refunds: [{ status: 'D' }] }] },
+			},
+			{ what: 'the status is in a text that holds JSON', more: { data: '{"status":"paid"}' } },
+		].map(({ what, more }) => ({
+			what,
+			sent: json({ challenge: 'abc', ...more }),
+			without: json({ challenge: 'abc', data: { other: 1 }, pix: [{ other: 1 }] }),
+		})),
 		{
-			what: 'a list has a status',
-			sent: json({ challenge: 'abc', pix: [{ other: 1 }, { status: 'paid' }] }),
+			what: 'there is none',
+			sent: json({ other: 'abc' }),
+			without: json({ other: 'abc', challenge: 'abc' }),
 		},
 		{
-			what: 'a list inside a list has a refund',
-			sent: json({ challenge: 'abc', pix: [{ refunds: [] }, { refunds: [{ status: 'D' }] }] }),
+			what: 'it is an object',
+			sent: json({ challenge: { a: 'b' } }),
+			without: json({ challenge: 'b' }),
 		},
-		{
-			what: 'the status is in a text that holds JSON',
-			sent: json({ challenge: 'abc', data: '{"status":"paid"}' }),
-		},
+		{ what: 'it is null', sent: json({ challenge: null }), without: json({ challenge: 'null' }) },
 		{
 			what: 'the status is in the query of a form',
-			sent: { query: { challenge: 'abc', 'data[status]': 'paid' } },
+			sent: { query: { ...IN_QUERY, 'data[status]': 'paid' } },
+			without: { query: { ...IN_QUERY, 'data[other]': 'paid' } },
 		},
 		{
 			what: 'the body is a text in which nobody looks',
-			sent: { query: { challenge: 'abc' }, body: '<pay><status>paid</status></pay>' },
+			sent: { query: IN_QUERY, body: '<pay><status>paid</status></pay>' },
+			without: { query: IN_QUERY, body: '' },
 		},
 		{
 			what: 'the body is broken JSON',
-			sent: { ...json({}), query: { challenge: 'abc' }, body: '{"data":{"status":"paid"}' },
+			sent: { query: IN_QUERY, headers: JSON_TYPE, body: '{"other":1' },
+			without: { query: IN_QUERY, headers: JSON_TYPE, body: '{"other":1}' },
 		},
 		...['<pay><status>paid</status></pay>', '{"data":{"status":"paid"}'].map((body) => ({
 			what: `the body is the text ${body}, and says that it is a form`,
-			sent: {
-				query: { challenge: 'abc' },
-				headers: { 'content-type': 'application/x-www-form-urlencoded' },
-				body,
-			},
+			sent: { query: IN_QUERY, headers: FORM_TYPE, body },
+			without: { query: IN_QUERY, headers: FORM_TYPE, body: 'other=1' },
 		})),
 		{
 			what: 'the body is a list, and no field of the credential goes through it',
-			sent: { ...json([{ data: { status: 'paid' } }]), query: { challenge: 'abc' } },
+			sent: { query: IN_QUERY, headers: JSON_TYPE, body: '[{"other":1}]' },
+			without: { query: IN_QUERY, headers: JSON_TYPE, body: '{"other":1}' },
 		},
 		{
-			what: 'the status is in a file',
-			sent: {
-				query: { challenge: 'abc' },
-				headers: { 'content-type': 'multipart/form-data; boundary=x' },
-				body: [
-					'--x',
-					'Content-Disposition: form-data; name="data"; filename="paid.json"',
-					'Content-Type: application/json',
-					'',
-					'{"data":{"status":"paid"}}',
-					'--x--',
-					'',
-				].join('\r\n'),
-			},
+			what: 'there is a file',
+			sent: multipart(`${PART}; filename="paid.json"`, 'Content-Type: application/json'),
+			without: multipart(PART),
 		},
-	])('is none where $what: that is refused, and sent again', async ({ trigger, sent }) => {
-		expect(await call(trigger ?? {}, sent)).toMatchObject({ result: STARTS_NOTHING, status: 401 });
+	])('is none where $what: that is refused, and sent again', async ({ sent, without }) => {
+		expect(await call({}, sent)).toMatchObject({ result: STARTS_NOTHING, status: 401 });
+		expect(await call({}, without)).toMatchObject({ result: STARTS_NOTHING, status: 200 });
 	});
 
 	test.each<{ what: string; sent: Sent }>([
-		{ what: 'of 8193 bytes', sent: { body: `{"challenge":"abc"${' '.repeat(8174)}}` } },
+		{ what: 'of 8193 bytes', sent: { body: bodyOf(8193) } },
 		{ what: 'without a length', sent: { headers: { 'transfer-encoding': 'chunked' } } },
 		{ what: 'that grows', sent: { headers: { 'content-encoding': 'gzip' } } },
 		{ what: 'of a length that is none', sent: { headers: { 'content-length': 'x' } } },
@@ -373,7 +388,7 @@ describe('a genuine postback is never swallowed', () => {
 		expect(called.result.webhookResponse).toBe('');
 	});
 
-	test('a text in which nobody looks is a postback where its header is the sender’s', async () => {
+	test('a text in which nobody looks, from a sender with his header, is logged, and the workflow does not continue', async () => {
 		const sent = {
 			query: { challenge: 'abc' },
 			headers: { 'x-token': 'the token of the service' },
@@ -381,12 +396,13 @@ describe('a genuine postback is never swallowed', () => {
 		};
 		const called = await call({ authentication: 'sender', credential: BY_HEADER }, sent);
 		expect(called.status).toBeUndefined();
+		expect(starts(called)).toBeUndefined();
 		expect(called.log.join()).toContain(
 			'Pay received a postback, but the workflow does not continue with it',
 		);
 	});
 
-	test('one of a proven URL without any field of the credential starts it and is given back', async () => {
+	test('a proven request that says nothing about money both starts the workflow and gets the challenge back', async () => {
 		const sent = { ...json({ challenge: 'abc' }), query };
 		const called = await call({ options: { responseBody: 'OK' } }, sent);
 		expect(starts(called)).toHaveLength(1);
@@ -428,5 +444,6 @@ describe('the option', () => {
 		);
 		const called = await call({ field: typed.challengeField }, json({ challenge: 'abc' }));
 		expect(called.status).toBe(500);
+		expect(called.log.join()).toContain('Challenge Field (challengeField) is an expression');
 	});
 });
