@@ -242,12 +242,15 @@ describe('a challenge', () => {
 	const JSON_TYPE = { 'content-type': 'application/json' };
 	const FORM_TYPE = { 'content-type': 'application/x-www-form-urlencoded' };
 	const IN_QUERY = { challenge: 'abc' };
-	/** A form with a part "data", of these headers. */
+	/** A form with a field, and a part "data" with these headers. */
 	const multipart = (...partHeaders: string[]): Sent => ({
 		query: IN_QUERY,
 		headers: { 'content-type': 'multipart/form-data; boundary=x' },
-		body: ['--x', ...partHeaders, '', '{"other":1}', '--x--', ''].join('\r\n'),
+		body: ['--x', FIELD, '', '1', '--x', ...partHeaders, '', '{"other":1}', '--x--', ''].join(
+			'\r\n',
+		),
 	});
+	const FIELD = 'Content-Disposition: form-data; name="note"';
 	const PART = 'Content-Disposition: form-data; name="data"';
 
 	// Each beside the same request without what makes it none: 401 is also for any unproven request.
