@@ -101,7 +101,7 @@ describe('a cancelled execution', () => {
 	const withSignal = (service: Service, { signal }: AbortController) =>
 		service.context(() => ({ getExecutionCancelSignal: () => signal }));
 
-	test('records nothing when a batch begins', async () => {
+	test('that was cancelled before its batch records nothing', async () => {
 		const service = new Service();
 		const cancel = new AbortController();
 		cancel.abort();
@@ -110,6 +110,9 @@ describe('a cancelled execution', () => {
 		const run = await send(service, ['a'], { context: withSignal(service, cancel) });
 		expect(outcomes(run)).toStrictEqual([undefined]);
 		expect([service.requests, changes]).toStrictEqual([[], 0]);
+		// The control: one that goes on changes the store.
+		await send(service, ['a']);
+		expect(changes).toBeGreaterThan(0);
 	});
 
 	test('sends nothing after the duplicate check, and frees what it had recorded', async () => {
@@ -194,7 +197,8 @@ describe('with a token that was kept', () => {
 	});
 
 	test('after a 401 to a QR code and a lost answer nobody knows what became of it', async () => {
-		const { result } = await second(QR_CODE, status(401), lost);
+		const { result, requests } = await second(QR_CODE, status(401), lost);
+		expect(requests).toStrictEqual(['b token-1', 'b token-2']);
 		expect(result).toMatchObject({ outcome: 'unknown' });
 	});
 });
@@ -299,7 +303,7 @@ describe('two tools of one execution at once, as an agent runs them', () => {
 		recorded: string[];
 	}>([
 		{
-			what: 'one request under two ids: the second id is free',
+			what: 'one request under two ids is paid once, and its second id can be used later',
 			node: 'Pay',
 			key: 'ana',
 			told: 'a unknown',

@@ -47,7 +47,7 @@ describe('a signed postback URL', () => {
 		fc.assert(
 			fc.property(url, reference, secret, (address, about, key) => {
 				const signed = signUrl(address, about, key);
-				expect(verify(queryOf(signed), [key])).toEqual(about);
+				expect(verify(queryOf(signed), [key])).toStrictEqual({ ...about });
 				const [before = '', fragment] = address.split('#');
 				assert.ok(signed.startsWith(before));
 				assert.equal(signed.split('#')[1], fragment);
@@ -67,19 +67,19 @@ describe('a signed postback URL', () => {
 			about: { external_id: 'é', kind: 'qrCode', amount: 10 },
 			proof: 'WyJxckNvZGUiLDEwLCLDqSJd.AF5SOLSA-X5KRqkpPNDbzU',
 		},
-	])('about $about is this one for good', ({ about, proof }) => {
+	])('about "$about.external_id" is this one for good', ({ about, proof }) => {
 		expect(signUrl('https://a.example/x', about, SECRET)).toBe(
 			`https://a.example/x?pay_proof=${proof}`,
 		);
 		expect(verify({ pay_proof: proof }, [SECRET])).toStrictEqual(about);
 	});
 
-	// On a host of 20 characters. Services have bounds from 210 and 248 characters on.
-	test('for a UUID and a trigger stays below 255 characters', () => {
+	// On a host of 20 characters. The lowest bound that is known of a service is 210.
+	test('for a UUID and a trigger stays below 210 characters', () => {
 		const uuid = '3f2b8c1e-5d4a-4f6b-9c7d-8e9f0a1b2c3d';
 		const url = `https://n8n.example-shop.com/webhook/${uuid}/postback`;
 		const about: Reference = { ...ABOUT, external_id: uuid };
-		expect(signUrl(url, about, SECRET).length).toBeLessThan(255);
+		expect(signUrl(url, about, SECRET).length).toBeLessThan(210);
 	});
 
 	const signed = signUrl('https://a.example/x', ABOUT, SECRET);
@@ -134,7 +134,6 @@ describe('a signed postback URL', () => {
 			fc.constantFrom(...BASE64URL, '+', '%', ' ', '.'),
 			fc.integer({ min: 0, max: 7 }),
 		);
-		let forged = 0;
 		fc.assert(
 			fc.property(forge, ([about, other, otherSecret, at, letter, which]) => {
 				const genuine = proofOf(signUrl('https://a.example/', about, SECRET));
@@ -158,12 +157,10 @@ describe('a signed postback URL', () => {
 				const forgery = forgeries[which];
 				// A mutation may give back what it started from, and then it is no forgery.
 				fc.pre(forgery !== genuine && forgery !== foreign);
-				forged++;
 				assert.equal(verify({ pay_proof: forgery }, [SECRET]), null);
 			}),
 			{ numRuns: runs(10_000) },
 		);
-		expect(forged).toBeGreaterThanOrEqual(runs(10_000));
 	});
 
 	test('an address that was escaped once as HTML proves the same, and its proof is left out', () => {
@@ -234,9 +231,12 @@ describe('a signed postback URL', () => {
 			mac: proof.split('.')[1],
 			query: { x: '1' },
 		},
-	])('that is $name loses its mac, and keeps what else the query says', ({ given, mac, query }) => {
-		expect(withoutProof({ pay_proof: given })).toStrictEqual({ query, secret: mac });
-	});
+	])(
+		'that is $name is taken out of the query, and what else that says stays',
+		({ given, mac, query }) => {
+			expect(withoutProof({ pay_proof: given })).toStrictEqual({ query, secret: mac });
+		},
+	);
 });
 
 describe('a random proof', () => {
@@ -266,7 +266,7 @@ describe('a random proof', () => {
 		{ name: 'one letter less', query: { pay_proof: proof.slice(1) } },
 		{ name: 'it twice', query: { pay_proof: [proof, proof] } },
 		{ name: 'it behind a reference', query: { pay_proof: `WyJ4Il0.${proof}` } },
-	])('$name does not have it', ({ query }) => {
+	])('a query with $name does not give the hash that its execution keeps', ({ query }) => {
 		expect(hashOfRandomProof(query)).not.toBe(hash);
 	});
 });

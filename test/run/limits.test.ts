@@ -7,7 +7,7 @@ import {
 	abovePayment,
 	aboveSum,
 	alsoOtherRecipient,
-	membersMayChange,
+	membersMayChange as refusedMayChange,
 	moreInRecipient,
 	otherRecipient,
 } from '../../nodes/Pay/run/refusals';
@@ -39,7 +39,7 @@ function item(
 	};
 }
 
-/** What is refused of some items, by index. */
+/** What is refused of some items, by index. The sentence of each refusal is pinned in sentences.txt. */
 const refused = (items: Ready[], ledger = ledgerOf()) =>
 	[...judgeLimits(ledger, items)].map(([{ index }, refusal]) => [index, refusal]);
 
@@ -90,7 +90,7 @@ describe('only listed recipients are paid', () => {
 
 	test('members that an expression gives could name another recipient', () => {
 		const changing = { ...item({ creditParty }, limits), membersMayChange: true };
-		expect(refused([changing])).toStrictEqual([[0, membersMayChange()]]);
+		expect(refused([changing])).toStrictEqual([[0, refusedMayChange()]]);
 		expect(refused([{ ...changing, account: item({}, {}).account }])).toStrictEqual([]);
 	});
 
@@ -147,7 +147,7 @@ describe('only listed recipients are paid', () => {
 			{ more: { note: { to: 'eve' } }, path: 'note.to' },
 		])('elsewhere $path is refused beside an expression alone', ({ more, path }) => {
 			const request = { creditParty, ...more };
-			expect(refused([changing(request)])).toStrictEqual([[0, membersMayChange(path)]]);
+			expect(refused([changing(request)])).toStrictEqual([[0, refusedMayChange(path)]]);
 			expect(refused([varied(request)])).toStrictEqual([]);
 		});
 	});
