@@ -398,7 +398,7 @@ describe('a charge directly before a wait', () => {
 		{ what: 'rejected', status: 400, expected: false },
 		{ what: 'not sent, for nobody listens', baseUrl: 'http://127.0.0.1:1', expected: false },
 	])('that is $what is expected: $expected', async ({ status, baseUrl, expected }) => {
-		sandbox.faultFor = () => status && { kind: 'status', status, body: '{}' };
+		sandbox.faultFor = () => (status ? { kind: 'status', status, body: '{}' } : undefined);
 		const run = await chargeAndWait([{ id: 'a' }], baseUrl);
 		expect(errorOf(run)).toBeDefined();
 		expect(isExpected(run, 'a')).toBe(expected);

@@ -56,7 +56,8 @@ interface Sent {
 /** A request, and whether anybody has read its body. */
 function requestOf({ method = 'POST', query = {}, headers = {}, body = '' }: Sent) {
 	const bytes = Buffer.from(body);
-	const length = 'transfer-encoding' in headers ? {} : { 'content-length': String(bytes.length) };
+	const length: Record<string, string> =
+		'transfer-encoding' in headers ? {} : { 'content-length': String(bytes.length) };
 	const read: { count: number } = { count: 0 };
 	const request: HandedOver = {
 		method,
