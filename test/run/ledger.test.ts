@@ -323,34 +323,22 @@ describe('what n8n stores', () => {
 		expect(consult(tool, entry(0, 'a', 5))).toMatchObject({ attempt: unknown });
 	});
 
-	/** The responses that stay after one request. */
-	function storedOf(kind: 'payment' | 'qrCode', outcome: Outcome, statusCode: number) {
-		const store: LedgerStore = {};
-		make(ledgerOf(store, { kind }), entry(0, 'a', 5), { outcome, statusCode, response: 'it' });
-		return store.attempts?.map(({ response }) => response);
-	}
-
 	test.each([
-		{ kind: 'payment', outcome: 'accepted', statusCode: 201 },
-		{ kind: 'payment', outcome: 'unknown', statusCode: 503 },
-		{ kind: 'payment', outcome: 'rejected', statusCode: 401 },
-		{ kind: 'qrCode', outcome: 'accepted', statusCode: 201 },
+		{ kind: 'payment', outcome: 'accepted', statusCode: 201, has: 'its response' },
+		{ kind: 'payment', outcome: 'unknown', statusCode: 503, has: 'its response' },
+		{ kind: 'payment', outcome: 'rejected', statusCode: 401, has: 'its response' },
+		{ kind: 'payment', outcome: 'rejected', statusCode: 422, has: 'no response' },
+		{ kind: 'payment', outcome: 'notSent', statusCode: 407, has: 'no response' },
+		{ kind: 'qrCode', outcome: 'accepted', statusCode: 201, has: 'its response' },
+		{ kind: 'qrCode', outcome: 'unknown', statusCode: 503, has: 'no response' },
+		{ kind: 'qrCode', outcome: 'rejected', statusCode: 401, has: 'no response' },
 	] as const)(
-		'of a $kind that is $outcome ($statusCode) has the response',
-		({ kind, outcome, statusCode }) => {
-			expect(storedOf(kind, outcome, statusCode)).toStrictEqual(['it']);
-		},
-	);
-
-	test.each([
-		{ kind: 'payment', outcome: 'rejected', statusCode: 422 },
-		{ kind: 'payment', outcome: 'notSent', statusCode: 407 },
-		{ kind: 'qrCode', outcome: 'unknown', statusCode: 503 },
-		{ kind: 'qrCode', outcome: 'rejected', statusCode: 401 },
-	] as const)(
-		'of a $kind that is $outcome ($statusCode) has no response',
-		({ kind, outcome, statusCode }) => {
-			expect(storedOf(kind, outcome, statusCode)).toStrictEqual([undefined]);
+		'of a $kind that is $outcome ($statusCode) has $has',
+		({ kind, outcome, statusCode, has }) => {
+			const store: LedgerStore = {};
+			make(ledgerOf(store, { kind }), entry(0, 'a', 5), { outcome, statusCode, response: 'it' });
+			const responses = store.attempts?.map(({ response }) => response);
+			expect(responses).toStrictEqual([has === 'its response' ? 'it' : undefined]);
 		},
 	);
 

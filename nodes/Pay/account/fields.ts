@@ -188,7 +188,7 @@ const describeService: CredentialField[] = [
 		name: 'externalIdHeader',
 		placeholder: 'e.g. Idempotency-Key',
 		description:
-			'For a service that carries out a request only once if a header repeats (idempotency): the name of that header. Each request then has its External ID there too. Leave it empty unless the service names one.',
+			'For a service that recognizes a repeated request by a header (an idempotency key): the name of that header. Each request then has its External ID there too. Leave it empty unless the service names one.',
 	}),
 ];
 
